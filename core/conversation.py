@@ -1,0 +1,162 @@
+"""All that is remembered of one chat, as it is loaded for a turn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Literal
+
+from core.facts import Facts
+from core.llm import Finish, ToolCall
+from core.messages import ChatKey, Message, Person
+
+
+class State(StrEnum):
+    """How far a turn has come. `heard` is a group's talk that needs no answer; `failed` keeps what was said."""
+
+    HEARD = "heard"
+    RECEIVED = "received"
+    ANSWERED = "answered"
+    DELIVERED = "delivered"
+    FAILED = "failed"
+
+
+OPEN = (State.RECEIVED, State.ANSWERED)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolResult:
+    """What a tool gave back for one call."""
+
+    call_id: str
+    content: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRound:
+    """Calls the model made in one go, each with its result, in the same order. `text` is what it said beside them."""
+
+    calls: tuple[ToolCall, ...]
+    results: tuple[ToolResult, ...]
+    text: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What the bot said. `finish` other than `stop` says that it is not whole; `model` is who wrote it."""
+
+    text: str
+    finish: Finish = "stop"
+    model: str = ""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """One exchange: the message(s) of one sender, tool rounds, the answer. It is stored and trimmed whole.
+
+    `tokens` is what the turn costs in a prompt. `chunk` counts the chunks of the answer already delivered,
+    `preview` is the platform's id of a begun preview. `failure` says in a word why a turn failed.
+    `epoch` is the chat's epoch when the turn began.
+    """
+
+    id: int
+    parent: int | None
+    chat: ChatKey
+    state: State
+    messages: tuple[Message, ...]
+    rounds: tuple[ToolRound, ...] = ()
+    answer: Answer | None = None
+    tokens: int = 0
+    chunk: int = 0
+    preview: str = ""
+    failure: str = ""
+    epoch: int = 0
+    at: datetime = field(default_factory=lambda: datetime.fromtimestamp(0, UTC))
+
+    @property
+    def sender(self) -> Person:
+        """Whose turn it is."""
+        return self.messages[0].sender
+
+    @property
+    def message(self) -> Message:
+        """The first message; a turn always has one."""
+        return self.messages[0]
+
+    @property
+    def own_words(self) -> str:
+        """What the sender said themselves in this turn."""
+        return "\n".join(m.own_words for m in self.messages if m.own_words)
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """The gist of a contiguous range of turns: the one after `before` up to and including `last`.
+
+    `before` is the parent of the first turn covered, None when that is a root. `made_by` is `extract` for a
+    segment made without a model, to be redone. `turns` counts the turns covered. A segment ending on a turn is a
+    checkpoint on it: walking back from the head, it stands for its whole range.
+    """
+
+    id: int
+    before: int | None
+    last: int
+    text: str
+    tokens: int
+    turns: int
+    made_by: Literal["model", "extract"] = "model"
+
+
+@dataclass(frozen=True, slots=True)
+class PersonSettings:
+    """What a person chose about their memory; `zone` is an IANA time zone name."""
+
+    memory: Literal["on", "ask", "off"] = "on"
+    language: str = ""
+    zone: str = ""
+
+
+Step = Segment | Turn
+
+
+@dataclass(frozen=True)
+class Conversation:
+    """A snapshot of one chat as one person meets it.
+
+    `path` runs from the root to the head: segments where turns are folded, raw turns where they are not.
+    Every turn from root to head is in exactly one of its steps. `facts` are the asking person's in this scope
+    (`person` None: nobody's). `edition` rises whenever something already stored is edited or erased.
+    """
+
+    chat: ChatKey
+    path: tuple[Step, ...] = ()
+    head: int | None = None
+    epoch: int = 0
+    edition: int = 0
+    private: bool = True
+    person: Person | None = None
+    scope: str = "private"
+    facts: Facts = field(default_factory=Facts)
+    settings: PersonSettings = field(default_factory=PersonSettings)
+
+    @property
+    def turns(self) -> Sequence[Turn]:
+        """The raw turns, oldest first."""
+        return [step for step in self.path if isinstance(step, Turn)]
+
+    @property
+    def segments(self) -> Sequence[Segment]:
+        """The segments on the path, oldest first."""
+        return [step for step in self.path if isinstance(step, Segment)]
+
+    @property
+    def profile(self) -> Facts:
+        """The asking person's facts as a dictionary: key to text or list of texts."""
+        return self.facts
+
+    def without(self, turn_id: int) -> Conversation:
+        """The same snapshot without one raw turn (the one being answered)."""
+        path = tuple(s for s in self.path if not (isinstance(s, Turn) and s.id == turn_id))
+        return replace(self, path=path)

@@ -1,0 +1,289 @@
+"""The port to what lasts: inbox, turns, segments, facts, jobs, and their erasure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Protocol
+
+from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
+from core.facts import Change
+from core.messages import ChatKey, Message, Person
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Durable work to do once `due`. `kind` and `key` together are unique: queueing twice is queueing once."""
+
+    kind: str
+    key: str
+    due: datetime
+    attempts: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ChatInfo:
+    """One chat at a glance."""
+
+    chat: ChatKey
+    private: bool
+    turns: int
+    segments: int
+    active_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One admin action: who, what, on whom or which chat, when."""
+
+    admin: str
+    action: str
+    target: str
+    at: datetime
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """What an erasure removed: a count for each kind of thing, zero counts left out."""
+
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def total(self) -> int:
+        """How many things in all."""
+        return sum(self.counts.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Stats:
+    """How much is stored, over all chats."""
+
+    chats: int
+    people: int
+    turns: int
+    open_turns: int
+    segments: int
+    facts: int
+    jobs: int
+
+
+class ConversationStore(Protocol):
+    """Where everything remembered is kept.
+
+    Each method is one transaction: it holds whole or not at all, and may be called from many tasks at once. Times
+    are aware UTC, in and out. Any text is taken: NUL and lone surrogates come back as U+FFFD, everything else as it
+    was. `StoreError` (with one clear sentence) is the only error of the database that leaves it.
+    """
+
+    # -- inbox and turns ------------------------------------------------------------------------------------------
+
+    async def receive(self, message: Message, *, keep: bool = True) -> bool:
+        """Store a message once, by its key (platform, chat, topic, message id); False when the key was seen before.
+
+        With `keep` false only the bare key is stored (a command): nothing waits to be answered.
+        """
+        ...
+
+    async def waiting(self) -> Sequence[Message]:
+        """Give the messages that no turn has taken yet, over all chats, in the order received."""
+        ...
+
+    async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:
+        """Take waiting messages of one sender into a new turn at the head of their chat, which moves to it.
+
+        Creates the chat when it is new. Raises StaleEpoch when any of the messages no longer waits (already taken,
+        or erased), changing nothing.
+        """
+        ...
+
+    async def load(self, chat: ChatKey, person: Person | None = None, *, private: bool = True) -> Conversation:
+        """Give a snapshot of a chat (an unknown chat is an empty one) with the facts of `person` in its scope.
+
+        Its work depends on the length of the path, not of the chat.
+        """
+        ...
+
+    async def open(self, messages: Sequence[Message], *, tokens: int, at: datetime) -> tuple[Conversation, Turn]:
+        """Do `begin` with state `received` and `load` for its sender, in one transaction.
+
+        The snapshot holds the new turn as the last step of its path.
+        """
+        ...
+
+    async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
+        """Store state, rounds, answer, tokens, chunk, preview and failure of a turn, and queue jobs with it.
+
+        The bytes of attachments are dropped. Raises StaleEpoch when the chat's epoch is no longer the turn's, or the
+        turn is erased.
+        """
+        ...
+
+    async def progress(self, turn_id: int, *, chunk: int, preview: str, state: State) -> None:
+        """Note how far the delivery of a turn has come. An erased turn is left alone."""
+        ...
+
+    async def turn(self, turn_id: int) -> Turn | None:
+        """Give one turn, None when there is none."""
+        ...
+
+    async def open_turns(self) -> Sequence[Turn]:
+        """Give the turns that are `received` or `answered`, oldest first."""
+        ...
+
+    async def covered(self, segment: Segment) -> Sequence[Turn]:
+        """Give the raw turns a segment stands for, oldest first."""
+        ...
+
+    async def raise_epoch(self, chat: ChatKey) -> int:
+        """Raise the epoch of a chat, so that what is running can no longer save; give the new one."""
+        ...
+
+    async def edit(self, chat: ChatKey, message_id: str, text: str) -> bool:
+        """Replace the text of a message in place; False when it is unknown.
+
+        Segments covering its turn are deleted (its turns are raw again), items whose quote came from this turn and is
+        no longer in the sender's words are withdrawn, and the edition rises.
+        """
+        ...
+
+    # -- segments -------------------------------------------------------------------------------------------------
+
+    async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:
+        """Store a segment (its `id` is ignored) that stands for exactly the steps `covers`, oldest first.
+
+        From now on it is what a walk back meets at its `last` turn. Old segments are kept beneath. Raises StaleBase,
+        changing nothing, when the edition is another or the steps from `last` back to `before` are no longer those.
+        """
+        ...
+
+    # -- facts ----------------------------------------------------------------------------------------------------
+
+    async def apply(self, person: Person, scope: str, changes: Sequence[Change], *, turn: Turn | None = None) -> None:
+        """Store changes of facts in order, with their history; a (turn, call) already applied is passed over.
+
+        Each change sets the fact of its key to `after` (None removes it). Raises StaleEpoch when `turn` began in an
+        older epoch.
+        """
+        ...
+
+    async def changes(self, person: Person, scope: str, *, limit: int = 50) -> Sequence[Change]:
+        """Give the latest changes, newest first."""
+        ...
+
+    async def settings(self, person: Person) -> PersonSettings:
+        """Give what a person chose; the defaults for one not seen before."""
+        ...
+
+    async def set_settings(self, person: Person, settings: PersonSettings) -> None:
+        """Store what a person chose."""
+        ...
+
+    async def scopes(self, person: Person) -> Sequence[str]:
+        """Give the scopes in which facts about a person are kept, sorted."""
+        ...
+
+    async def people(self, chat: ChatKey) -> Sequence[Person]:
+        """Give everyone who has spoken in a chat, sorted."""
+        ...
+
+    # -- jobs -----------------------------------------------------------------------------------------------------
+
+    async def enqueue(self, job: Job) -> None:
+        """Queue a job, unless one of its kind and key is queued."""
+        ...
+
+    async def claim(self, owner: str, now: datetime, *, lease: float, limit: int) -> Sequence[Job]:
+        """Take due jobs that nobody holds, earliest first; they are this owner's for `lease` seconds."""
+        ...
+
+    async def finish(self, job: Job, owner: str) -> None:
+        """Remove a job this owner holds."""
+        ...
+
+    async def postpone(self, job: Job, owner: str, due: datetime) -> None:
+        """Give a held job back, due later, its attempts one higher."""
+        ...
+
+    async def quiet(self, before: datetime, *, limit: int) -> Sequence[ChatKey]:
+        """Give chats last active before a time that have not rested since, longest quiet first.
+
+        One indexed query; no turn is loaded.
+        """
+        ...
+
+    async def rest(self, chat: ChatKey, seen: datetime) -> None:
+        """Note that what was said in a chat up to `seen` has had its idle compaction."""
+        ...
+
+    # -- seeing, erasing, operating -------------------------------------------------------------------------------
+
+    async def chats(self) -> Sequence[ChatInfo]:
+        """List all chats, the latest active first."""
+        ...
+
+    async def stats(self) -> Stats:
+        """Count what is stored."""
+        ...
+
+    async def export(self, person: Person) -> dict[str, Any]:
+        """Give everything kept of a person as plain JSON data: facts and history of every scope, settings, private
+        chats whole, own turns in groups."""
+        ...
+
+    async def erase_turn(self, chat: ChatKey, turn_id: int) -> Receipt:
+        """Erase a turn: its children get its parent, segments covering it go (their other turns are raw again),
+        items sourced from it go and a fact with its last item, their history too, its inbox text, its jobs. The
+        edition and the epoch rise. An unknown turn gives an empty receipt.
+        """
+        ...
+
+    async def erase_fact(self, person: Person, scope: str, key: str) -> Receipt:
+        """Erase a fact with its history."""
+        ...
+
+    async def erase_chat(self, chat: ChatKey) -> Receipt:
+        """Erase all of one chat: turns, segments, waiting messages, jobs, items sourced from it. The epoch and the
+        edition rise; the bare inbox keys stay."""
+        ...
+
+    async def erase_person(self, person: Person) -> Receipt:
+        """Erase all of a person: facts, history and settings everywhere, private chats whole, own turns in groups
+        (as `erase_turn` does), waiting messages. The epochs of their chats rise."""
+        ...
+
+    async def holds(self, text: str) -> Sequence[str]:
+        """Name the tables that hold a text anywhere, sorted: what a verifier asks after an erasure."""
+        ...
+
+    async def verify(self) -> Sequence[str]:
+        """Check every invariant of what is stored; a sentence for each fault found."""
+        ...
+
+    async def expire(self, now: datetime, *, keep_days: float) -> int:
+        """Drop the bare inbox keys older than `keep_days` days that wait for nothing; how many."""
+        ...
+
+    async def audit(self, entry: AuditEntry) -> None:
+        """Note an admin action."""
+        ...
+
+    async def audited(self, *, limit: int = 50) -> Sequence[AuditEntry]:
+        """Give the latest admin actions, newest first."""
+        ...
+
+    async def allow(self, entry: str, by: str, at: datetime) -> None:
+        """Let a person or a chat (`platform:id`) talk to the bot; again is harmless."""
+        ...
+
+    async def disallow(self, entry: str) -> bool:
+        """Take an allowance back; False when there was none."""
+        ...
+
+    async def allowed(self) -> Sequence[str]:
+        """Give the entries of the allow table, sorted."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of the database; calling it twice is harmless."""
+        ...
