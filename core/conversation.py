@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import cached_property
 from typing import Literal
 
 from core.facts import Facts
-from core.llm import Finish, ToolCall
+from core.llm import Finish, PromptMessage, ToolCall
 from core.messages import ChatKey, Message, Person
+from core.rendering import bot_messages, person_message
 
 
 class State(StrEnum):
@@ -90,6 +92,16 @@ class Turn:
         """What the sender said themselves in this turn."""
         return "\n".join(m.own_words for m in self.messages if m.own_words)
 
+    @cached_property
+    def asked(self) -> PromptMessage:
+        """What was said, as a later prompt shows it: images are placeholders."""
+        return replace(person_message(self), images=())
+
+    @cached_property
+    def replied(self) -> Sequence[PromptMessage]:
+        """The tool rounds and the answer, as a later prompt shows them."""
+        return bot_messages(self)
+
 
 @dataclass(frozen=True, slots=True)
 class Segment:
@@ -128,6 +140,7 @@ class Conversation:
     `path` runs from the root to the head: segments where turns are folded, raw turns where they are not.
     Every turn from root to head is in exactly one of its steps. `facts` are the asking person's in this scope
     (`person` None: nobody's). `edition` rises whenever something already stored is edited or erased.
+    `rested_at` is when what was last said before the last idle compaction was said.
     """
 
     chat: ChatKey
@@ -140,6 +153,7 @@ class Conversation:
     scope: str = "private"
     facts: Facts = field(default_factory=Facts)
     settings: PersonSettings = field(default_factory=PersonSettings)
+    rested_at: datetime | None = None
 
     @property
     def turns(self) -> Sequence[Turn]:

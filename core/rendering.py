@@ -1,0 +1,77 @@
+"""Writes turns as messages for the model, so that nothing said can look like a role, a speaker or a rule."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from core.llm import PromptMessage
+from core.messages import Attachment, Message
+
+if TYPE_CHECKING:
+    from core.conversation import Turn
+
+QUOTE_LIMIT = 1000
+_ROLES = {"system", "assistant", "user", "tool", "developer", "function", "bot", "admin", "administrator"}
+_FENCE = re.compile(r"<(\s*/?\s*remembered)", re.IGNORECASE)
+
+
+def neutral(text: str) -> str:
+    """Make sure that a text can't open or close a block of remembered text."""
+    return _FENCE.sub(r"‹\1", text) if "<" in text else text
+
+
+def block(label: str, text: str) -> str:
+    """Wrap remembered text in a labelled block, as data."""
+    return f'<remembered what="{label}">\n{neutral(text)}\n</remembered>'
+
+
+def speaker(name: str) -> str:
+    """Neutralise a person's name, so that it cannot look like a role or an instruction: at most 32 characters."""
+    plain = " ".join(re.sub(r"[^\w \-'.’]+", " ", name).split())[:32].strip()
+    return f"member {plain}".strip() if plain.casefold() in _ROLES or not plain else plain
+
+
+def said(message: Message) -> str:
+    """Write one message as the model reads it; in a group the line names its speaker."""
+    parts = [*_quoted(message), *_body(message), *(attached(a) for a in message.attachments)]
+    text = neutral("\n".join(part for part in parts if part))
+    return text if message.private else f"[{speaker(message.name)}] " + text.replace("\n[", "\n [")
+
+
+def _quoted(message: Message) -> Iterable[str]:
+    if message.quote is not None:
+        text = message.quote.text
+        text = text if len(text) <= QUOTE_LIMIT else text[:QUOTE_LIMIT] + " […]"
+        author = "your message" if message.quote.own else f"a message of {speaker(message.quote.author)}"
+        yield f"(in reply to {author}: «{text}»)"
+
+
+def _body(message: Message) -> Iterable[str]:
+    if message.forwarded:
+        yield f"(forwarded from {speaker(message.forwarded)}:)"
+    yield message.text
+
+
+def attached(attachment: Attachment) -> str:
+    """Write an attachment as words: what could be read of it, else a placeholder."""
+    label = f"({attachment.kind}: {speaker(attachment.name)})" if attachment.name else f"({attachment.kind})"
+    return f"{label}\n{attachment.text}" if attachment.text else label
+
+
+def person_message(turn: Turn) -> PromptMessage:
+    """Write what was said in a turn as one user message, with the images it still holds."""
+    images = tuple(a for m in turn.messages for a in m.attachments if a.kind == "image" and a.data)
+    return PromptMessage("user", "\n".join(said(m) for m in turn.messages), images)
+
+
+def bot_messages(turn: Turn) -> list[PromptMessage]:
+    """Write the tool rounds of a turn, each call directly followed by its results, and its answer if there is one."""
+    messages: list[PromptMessage] = []
+    for one in turn.rounds:
+        messages.append(PromptMessage("assistant", one.text, calls=one.calls))
+        messages.extend(PromptMessage("tool", r.content, call_id=r.call_id) for r in one.results)
+    if turn.answer is not None and turn.answer.text.strip():
+        messages.append(PromptMessage("assistant", turn.answer.text))
+    return messages
