@@ -1,0 +1,1 @@
+"""Settings, their default file, and personas."""

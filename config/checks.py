@@ -1,0 +1,92 @@
+"""Checks of single settings; each raises ValueError with the reason, to be read after the setting's name."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, SecretStr
+
+_KIND = re.compile(r"[a-z][a-z0-9_]*|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_ENTRY = re.compile(r"(?P<platform>[a-z][a-z0-9_]*):(?P<id>\S+)")
+_NUMBER = re.compile(r"-?\d+")
+_NUMERIC = {"telegram", "discord"}
+
+
+def split(value: Any) -> Any:
+    """Read a list written with commas."""
+    if not isinstance(value, str):
+        return value
+    return tuple(part for part in (part.strip() for part in value.split(",")) if part)
+
+
+def upper(value: Any) -> Any:
+    """Take a word in any case."""
+    return value.upper() if isinstance(value, str) else value
+
+
+def kind(name: str) -> str:
+    """Take a kind of memory, or a class of one's own."""
+    if not _KIND.fullmatch(name):
+        raise ValueError(f"{name!r} is no kind of memory; write its name, or package.module:Class for your own")
+    return name
+
+
+def kinds(names: Sequence[str]) -> Sequence[str]:
+    """Take kinds of memory."""
+    return tuple(kind(name) for name in names)
+
+
+def time_zone(name: str) -> str:
+    """Take a name of the IANA time zone database."""
+    try:
+        return name if name == "UTC" else ZoneInfo(name).key
+    except (ValueError, OSError, LookupError):
+        raise ValueError(f"{name!r} is no time zone; write an IANA name such as Europe/Rome") from None
+
+
+def web_address(url: str) -> str:
+    """Take an address of a server."""
+    if not re.match(r"https?://[^/\s]", url):
+        raise ValueError("it must be an address that begins with http:// or https://")
+    return url
+
+
+def database(url: SecretStr) -> SecretStr:
+    """Take a SQLAlchemy URL."""
+    if not re.match(r"[a-z][\w+]*://", url.get_secret_value()):
+        raise ValueError("it must be a SQLAlchemy URL such as sqlite:////data/keepmind.db or postgresql://host/name")
+    return url
+
+
+def entries(names: Sequence[str]) -> Sequence[str]:
+    """Take people and chats, `*` for all of a platform."""
+    for name in names:
+        _entry(name)
+    return names
+
+
+def people(names: Sequence[str]) -> Sequence[str]:
+    """Take admins: as `entries`, but never everyone of a public platform."""
+    for name in entries(names):
+        platform, _, who = name.partition(":")
+        if who == "*" and platform in _NUMERIC:
+            raise ValueError(f"{name!r} would make everyone an admin; write numeric ids")
+    return names
+
+
+def _entry(name: str) -> None:
+    match = _ENTRY.fullmatch(name)
+    if not match:
+        raise ValueError(f"{name!r} must be written platform:id, such as telegram:42, discord:99 or console:*")
+    if match["platform"] in _NUMERIC and match["id"] != "*" and not _NUMBER.fullmatch(match["id"]):
+        raise ValueError(f"{name!r} must have a numeric id, since names can be taken over by others")
+
+
+def ordered(section: BaseModel, title: str, low: str, high: str) -> None:
+    """Refuse a low mark that is not below its high mark."""
+    lower, higher = getattr(section, low), getattr(section, high)
+    if lower >= higher:
+        raise ValueError(f"{title}.{low} is {lower}; it must be less than {title}.{high}, which is {higher}")

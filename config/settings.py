@@ -1,0 +1,241 @@
+"""What can be set: every setting with its default, its allowed range and what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from platformdirs import user_data_path
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
+
+from config import checks
+from config.complaint import complaint
+from config.sources import read
+from core.errors import ConfigError
+
+Count = Annotated[int, Field(ge=1, le=1_000_000)]
+Seconds = Annotated[float, Field(gt=0, le=86_400)]
+Minutes = Annotated[float, Field(gt=0, le=525_600)]
+Names = Annotated[tuple[str, ...], BeforeValidator(checks.split)]
+Kind = Annotated[str, AfterValidator(checks.kind)]
+Kinds = Annotated[Names, AfterValidator(checks.kinds)]
+Url = Annotated[str, AfterValidator(checks.web_address), Field(json_schema_extra={"writeOnly": True})]
+
+
+class Section(BaseModel):
+    """A group of settings. A blank value means the default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _blank_is_default(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        return {name: value for name, value in values.items() if value != "" or name not in cls.model_fields}
+
+
+class Model(Section):
+    """Which language model answers, and how it is asked."""
+
+    api_key: SecretStr | None = Field(None, description="Key of the model server (OPENAI_API_KEY).")
+    base_url: Url | None = Field(None, description="Address of an OpenAI-compatible server (OPENAI_BASE_URL).")
+    name: str | None = Field(
+        None, description="Model to ask (KEEPMIND_MODEL); blank: gpt-4o-mini, or local without a server."
+    )
+    fallback: str | None = Field(None, description="Model to ask when the first one is unavailable.")
+    context: int | None = Field(
+        None, ge=512, le=100_000_000, description="Size of the context in tokens; blank: known or asked."
+    )
+    reply_tokens: int = Field(1024, ge=16, le=1_000_000, description="Most tokens of one answer.")
+    temperature: float | None = Field(None, ge=0, le=2, description="How freely it writes; blank: the server's own.")
+    silence_seconds: Seconds = Field(60, description="How long a stream may be silent before it counts as broken.")
+    calls_tools: Literal["auto"] | bool = Field("auto", description="Whether the model can call tools.")
+    retry_seconds: float = Field(60, ge=0, le=3600, description="How long one request is retried in all.")
+
+    @property
+    def embedded(self) -> bool:
+        """Whether no server is named, so that the small local model answers."""
+        return self.api_key is None and self.base_url is None
+
+    @property
+    def chosen(self) -> str:
+        """The model to ask."""
+        return self.name or ("local" if self.embedded else "gpt-4o-mini")
+
+
+class Memory(Section):
+    """Which kinds of memory are used; a custom one is named `package.module:Class`."""
+
+    history: Kind = Field("keepmind", description="The one kind of history.")
+    beside: Kinds = Field(("profile",), description="Kinds of memory beside it.")
+
+
+class Window(Section):
+    """How many recent turns are shown to the model word for word."""
+
+    high_turns: Count = Field(60, description="Turns at which older ones are folded into the summary.")
+    low_turns: Count = Field(30, description="Turns that stay after folding.")
+    high_tokens: Count = Field(6000, description="Tokens at which older turns are folded.")
+    low_tokens: Count = Field(3000, description="Tokens that stay after folding.")
+    idle_turns: int = Field(8, ge=0, le=1_000_000, description="Turns that stay once a chat has gone quiet.")
+    idle_minutes: Minutes = Field(30, description="Minutes of quiet after which a chat is folded to that.")
+
+    @model_validator(mode="after")
+    def _low_is_lower(self) -> Window:
+        checks.ordered(self, "window", "low_turns", "high_turns")
+        checks.ordered(self, "window", "low_tokens", "high_tokens")
+        return self
+
+
+class Summary(Section):
+    """How older turns are folded."""
+
+    segment_tokens: int = Field(300, ge=50, le=100_000, description="Most tokens of the summary of one range.")
+    merge_tokens: int = Field(1500, ge=100, le=1_000_000, description="Tokens at which summaries are merged.")
+
+    @model_validator(mode="after")
+    def _merges_several(self) -> Summary:
+        checks.ordered(self, "summary", "segment_tokens", "merge_tokens")
+        return self
+
+
+class Profile(Section):
+    """Which facts about a person are kept."""
+
+    fields: Names = Field(
+        (
+            "name",
+            "gender",
+            "birth_date",
+            "age",
+            "city",
+            "language",
+            "time_zone",
+            "habits",
+            "interests",
+            "hobbies",
+        ),
+        description="Facts the bot is asked to keep.",
+    )
+    single: Names = Field(
+        ("name", "gender", "birth_date", "age", "city", "language", "time_zone"),
+        description="Facts with one value, where a newer value supersedes the older.",
+    )
+    max_keys: int = Field(64, ge=1, le=10_000, description="Most facts of one person.")
+    max_value: int = Field(500, ge=1, le=100_000, description="Most characters of one value.")
+    max_total: int = Field(8000, ge=1, le=10_000_000, description="Most characters of all facts of one person.")
+    extraction: Literal["auto", "tools", "schema", "off"] = Field(
+        "auto", description="How facts are taken: by tool calls, by a constrained request, or not at all."
+    )
+
+
+class Engine(Section):
+    """How messages are answered."""
+
+    name: str = Field("Keepmind", description="What the bot is called.")
+    persona: str = Field("default", description="Who the bot is: a file of config/personas, or a path.")
+    time_zone: Annotated[str, AfterValidator(checks.time_zone)] = Field(
+        "UTC", description="Time zone of people whose own is not known."
+    )
+    tool_rounds: int = Field(5, ge=0, le=50, description="Most rounds of tool calls in one turn.")
+    parallel: int = Field(32, ge=1, le=10_000, description="Chats answered at the same time.")
+    quiet_seconds: float = Field(0.6, ge=0, le=60, description="Quiet that ends a burst of one sender.")
+    max_burst_seconds: float = Field(3, ge=0, le=300, description="Longest burst answered as one turn.")
+    open_turn_minutes: Minutes = Field(60, description="Age at which a turn left open is closed, not answered.")
+
+
+class Access(Section):
+    """Who may talk to the bot, and who is its admin."""
+
+    admins: Annotated[Names, AfterValidator(checks.people)] = Field(
+        (), description="Admins (KEEPMIND_ADMINS), such as telegram:42."
+    )
+    allowed: Annotated[Names, AfterValidator(checks.entries)] = Field(
+        ("console:*",), description="People and chats that may talk (KEEPMIND_ALLOWED); * is everyone."
+    )
+
+
+class Clock(Section):
+    """When the work in the background runs."""
+
+    interval_seconds: Seconds = Field(60, description="Seconds between two looks for work.")
+    job_seconds: Seconds = Field(120, description="Longest time of one job.")
+
+
+class Storage(Section):
+    """Where everything is kept."""
+
+    data_dir: Annotated[Path, AfterValidator(Path.expanduser)] = Field(
+        default_factory=lambda: user_data_path("keepmind"),
+        description="Folder of data (KEEPMIND_DATA_DIR); blank: the user's own.",
+    )
+    database_url: Annotated[SecretStr, AfterValidator(checks.database)] | None = Field(
+        None, description="SQLAlchemy URL (KEEPMIND_DATABASE_URL); blank: SQLite in that folder."
+    )
+
+    @property
+    def url(self) -> str:
+        """The SQLAlchemy URL of the database."""
+        return self.database_url.get_secret_value() if self.database_url else f"sqlite:///{self.data_dir}/keepmind.db"
+
+
+class Log(Section):
+    """What the log says, on standard error."""
+
+    level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(checks.upper)] | None = Field(
+        None, description="Least level (KEEPMIND_LOG_LEVEL); blank: INFO, in a console chat WARNING."
+    )
+    format: Literal["console", "json"] = Field("console", description="For people or for programs.")
+
+
+class Telegram(Section):
+    """The Telegram bot."""
+
+    token: SecretStr | None = Field(None, description="Token from @BotFather (TELEGRAM_BOT_TOKEN).")
+
+
+class Discord(Section):
+    """The Discord bot."""
+
+    token: SecretStr | None = Field(None, description="Token of the application's bot (DISCORD_BOT_TOKEN).")
+
+
+class Settings(Section):
+    """All settings. Made without arguments it is the defaults; `load_settings` reads what the operator wrote."""
+
+    model: Model = Field(default_factory=Model)
+    memory: Memory = Field(default_factory=Memory)
+    window: Window = Field(default_factory=Window)
+    summary: Summary = Field(default_factory=Summary)
+    profile: Profile = Field(default_factory=Profile)
+    engine: Engine = Field(default_factory=Engine)
+    access: Access = Field(default_factory=Access)
+    clock: Clock = Field(default_factory=Clock)
+    storage: Storage = Field(default_factory=Storage)
+    log: Log = Field(default_factory=Log)
+    telegram: Telegram = Field(default_factory=Telegram)
+    discord: Discord = Field(default_factory=Discord)
+
+
+def load_settings(environ: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
+    """Read the settings: the environment before `.env` before the TOML file, over the defaults.
+
+    Raises ConfigError naming the setting as it was written.
+    """
+    given = read(environ, folder or Path.cwd())
+    try:
+        return Settings.model_validate(given.values)
+    except ValidationError as error:
+        sentence = complaint(Settings, error, given.written)
+    raise ConfigError(sentence)

@@ -1,0 +1,103 @@
+"""Where settings come from: the environment, `.env`, a TOML file."""
+
+from __future__ import annotations
+
+import os
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from dotenv import dotenv_values
+
+from core.errors import ConfigError
+
+PREFIX = "KEEPMIND_"
+CONFIG = "KEEPMIND_CONFIG"
+PLAIN = {
+    "OPENAI_API_KEY": ("model", "api_key"),
+    "OPENAI_BASE_URL": ("model", "base_url"),
+    "KEEPMIND_MODEL": ("model", "name"),
+    "KEEPMIND_DATABASE_URL": ("storage", "database_url"),
+    "KEEPMIND_DATA_DIR": ("storage", "data_dir"),
+    "KEEPMIND_ADMINS": ("access", "admins"),
+    "KEEPMIND_ALLOWED": ("access", "allowed"),
+    "KEEPMIND_LOG_LEVEL": ("log", "level"),
+    "TELEGRAM_BOT_TOKEN": ("telegram", "token"),
+    "DISCORD_BOT_TOKEN": ("discord", "token"),
+}
+Place = tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the operator set: values by section and name, and how each place was written."""
+
+    values: dict[str, Any] = field(default_factory=dict)
+    written: dict[Place, str] = field(default_factory=dict)
+
+    def put(self, place: Place, value: Any, written: str) -> None:
+        """Set a value over what a weaker source gave."""
+        section = self.values.setdefault(place[0], {})
+        if not isinstance(section, dict):
+            section = self.values[place[0]] = {}
+        section[place[1]] = value
+        self.written[place] = written
+
+
+def read(environ: Mapping[str, str] | None, folder: Path) -> Given:
+    """Gather what is set, stronger sources over weaker. Raises ConfigError for a file that can't be read."""
+    names = {**_dotenv(folder / ".env"), **(os.environ if environ is None else environ)}
+    names = {name: value for name, value in names.items() if value.strip()}
+    given = Given()
+    _put_file(given, _file(names, folder))
+    for place, value, name in _places(names):
+        given.put(place, value, name)
+    return given
+
+
+def _places(names: Mapping[str, str]) -> Iterator[tuple[Place, str, str]]:
+    for name, place in PLAIN.items():
+        if name in names:
+            yield place, names[name], name
+    for name, value in names.items():
+        section, separator, key = name.removeprefix(PREFIX).lower().partition("__")
+        if name.startswith(PREFIX) and section and separator and key:
+            yield (section, key), value, name
+
+
+def _dotenv(path: Path) -> dict[str, str]:
+    if not path.is_file():
+        return {}
+    try:
+        found = dotenv_values(path, interpolate=False)
+    except (OSError, UnicodeDecodeError):
+        raise ConfigError(f"{path} can't be read as UTF-8 text") from None
+    return {name: value for name, value in found.items() if value is not None}
+
+
+def _file(names: Mapping[str, str], folder: Path) -> Path | None:
+    if CONFIG in names:
+        return folder / Path(names[CONFIG]).expanduser()
+    path = folder / "keepmind.toml"
+    return path if path.is_file() else None
+
+
+def _put_file(given: Given, path: Path | None) -> None:
+    for section, table in (_toml(path) if path else {}).items():
+        given.values[section] = table
+        given.written[(section,)] = f"{section} in {path}"
+        for key in table if isinstance(table, dict) else ():
+            given.written[section, key] = f"{section}.{key} in {path}"
+
+
+def _toml(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+    except FileNotFoundError:
+        raise ConfigError(f"{CONFIG} names {path}, and there is no such file") from None
+    except OSError as error:
+        raise ConfigError(f"{path} can't be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path} is not valid TOML: {error}") from None
