@@ -19,13 +19,17 @@ CUT = "\n[… shortened …]\n"
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One labelled part: its text, its place, where it came from, and its cost in tokens."""
+    """One labelled part: its text, its place, where it came from, and its cost in tokens.
+
+    `lines` are given where the part can be shortened line by line, the most dispensable first.
+    """
 
     label: str
     text: str
     place: Place
     origin: str
     tokens: int
+    lines: tuple[str, ...] = ()
 
 
 def cost(messages: Iterable[PromptMessage], counter: TokenCounter) -> int:
@@ -68,11 +72,16 @@ class Prompt:
         self._asked = person_message(turn)
         self._message_tokens = cost([self._asked], counter)
 
-    def add(self, label: str, text: str, *, place: Place = "facts", origin: str = "") -> None:
-        """Add a section; blank text adds nothing. All but the system sections become labelled blocks of data."""
-        if text.strip():
-            text = text if place == "system" else block(label, text)
-            self.sections.append(Section(label, text, place, origin or label, self._counter.count(text)))
+    def add(self, label: str, text: str | Sequence[str], *, place: Place = "facts", origin: str = "") -> None:
+        """Add a section; blank text adds nothing. All but the system sections become labelled blocks of data.
+
+        Text given as lines, the most dispensable first, may lose lines when the prompt does not fit otherwise.
+        """
+        lines = () if isinstance(text, str) else tuple(text)
+        whole = "\n".join(lines) if lines else str(text or "")
+        if whole.strip():
+            written = whole if place == "system" else block(label, whole)
+            self.sections.append(Section(label, written, place, origin or label, self._counter.count(written), lines))
 
     def show(self, steps: Sequence[Step]) -> None:
         """Show steps of the conversation's path: segments as their gist, turns raw."""
@@ -89,6 +98,16 @@ class Prompt:
     def drop(self, place: Place) -> None:
         """Leave out the sections of a place."""
         self.sections = [s for s in self.sections if s.place != place]
+
+    def trim_lines(self, excess: int) -> None:
+        """Leave out lines of the sections given as lines, the most dispensable first, until `excess` is gone."""
+        goal = self.tokens - excess
+        for section in [s for s in self.sections if s.lines]:
+            lines = section.lines
+            while lines and self.tokens > goal:
+                lines = lines[1:]
+                self.sections = [s for s in self.sections if s.label != section.label]
+                self.add(section.label, lines, place=section.place, origin=section.origin)
 
     def shorten_message(self, excess: int) -> None:
         """Shorten the new message, with a visible mark, by at least `excess` tokens as far as it goes."""

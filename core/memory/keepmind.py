@@ -1,0 +1,147 @@
+"""The default history: a window of raw turns, and segments that stand for the older ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from core.conversation import Conversation, Segment, Step, Turn
+from core.errors import StaleBase
+from core.llm import TokenCounter
+from core.memory import summary, window
+from core.memory.memory import Compaction, Memory
+from core.memory.window import WindowLimits
+from core.prompt import MESSAGE_COST, Prompt, segment_block
+
+
+@dataclass(frozen=True, slots=True)
+class SummaryLimits:
+    """A segment holds at most `segment_tokens`; segments that cost more than `merge_tokens` together become one."""
+
+    segment_tokens: int = 300
+    merge_tokens: int = 2400
+
+    def within(self, budget: int) -> SummaryLimits:
+        """Give sizes that suit a prompt of `budget` tokens: the segments take at most a quarter of it."""
+        return SummaryLimits(min(self.segment_tokens, budget // 12), min(self.merge_tokens, budget // 4))
+
+
+class Keepmind(Memory):
+    """Shows every turn from the root to the head exactly once: raw, or through its segment."""
+
+    def __init__(self, limits: WindowLimits = WindowLimits(), sizes: SummaryLimits = SummaryLimits()) -> None:  # noqa: B008 -- frozen
+        self.limits = limits
+        self.sizes = sizes
+
+    async def recall(self, conversation: Conversation, prompt: Prompt) -> None:
+        """Show the path: segments where turns are folded, raw turns where they are not."""
+        prompt.show(conversation.path)
+
+    def due(self, conversation: Conversation, budget: int) -> bool:
+        """Say whether the window has passed its high-water mark, or a segment waits to be made again."""
+        redo = any(s.made_by == "extract" for s in conversation.segments)
+        return redo or window.is_over(conversation.turns, self.limits.within(budget))
+
+    async def compact(self, conversation: Conversation, work: Compaction) -> None:
+        """Redo segments made without a model, fold turns down to the low-water mark, merge segments."""
+        for segment in conversation.segments:
+            if segment.made_by == "extract":
+                conversation = await self._redo(conversation, segment, work)
+        if self._wanted(conversation, work):
+            while run := self._next_run(conversation, work):
+                text = await self._gist(run, work)
+                conversation = await commit(conversation, run, text, "model", work)
+        if sum(s.tokens for s in conversation.segments) > self.sizes.within(work.budget).merge_tokens:
+            await self._merge(conversation, work)
+
+    def _wanted(self, conversation: Conversation, work: Compaction) -> bool:
+        hole = any(isinstance(a, Turn) and isinstance(b, Segment) for a, b in pairwise(conversation.path))
+        over = window.is_over(conversation.turns, self.limits.within(work.budget))
+        return work.idle or work.low or over or hole
+
+    def _next_run(self, conversation: Conversation, work: Compaction) -> list[Turn]:
+        limits = self.limits.within(work.budget)
+        turns = limits.idle_turns if work.idle else limits.low_turns
+        run = window.foldable(conversation.path, turns=turns, tokens=limits.low_tokens)
+        room = summary.input_budget(work.llm, self._size(work))
+        return window.first_part(run, room) if run else []
+
+    async def _gist(self, turns: Sequence[Turn], work: Compaction) -> str:
+        texts = summary.transcript(turns)
+        return await summary.summarise(texts, work.llm, work.counter, tokens=self._size(work))
+
+    def _size(self, work: Compaction) -> int:
+        return self.sizes.within(work.budget).segment_tokens
+
+    async def _redo(self, conversation: Conversation, segment: Segment, work: Compaction) -> Conversation:
+        turns = await work.store.covered(segment)
+        text = await self._gist(turns, work)
+        return await commit(conversation, [segment], text, "model", work)
+
+    async def _merge(self, conversation: Conversation, work: Compaction) -> None:
+        run = _leading_segments(conversation.path)
+        if len(run) > 1:
+            text = await summary.merge(run, work.llm, work.counter, tokens=2 * self._size(work))
+            await commit(conversation, run, text, "model", work)
+
+    async def squeeze(self, conversation: Conversation, work: Compaction, excess: int) -> Conversation:
+        """Fold the oldest turns, then merge segments, without a model; a job makes them anew later."""
+        while excess > 0 and (run := window.foldable(conversation.path, turns=0, tokens=0)):
+            run = window.first_part(run, excess + self._size(work))
+            text = summary.extract(run, work.counter, _extract_size(run, self._size(work)))
+            folded = await commit(conversation, run, text, "extract", work)
+            if folded.path == conversation.path:
+                break
+            excess -= _cost(conversation) - _cost(folded)
+            conversation = folded
+        run_of_segments = _leading_segments(conversation.path)
+        if excess > 0 and len(run_of_segments) > 1:
+            text = summary.extract_merge(run_of_segments, work.counter, self._size(work))
+            conversation = await commit(conversation, run_of_segments, text, "extract", work)
+        return conversation
+
+
+def _extract_size(run: Sequence[Turn], most: int) -> int:
+    return min(most, max(sum(t.tokens for t in run) // 4, 8))
+
+
+def _leading_segments(path: Sequence[Step]) -> list[Segment]:
+    """The segments before the first raw turn."""
+    run: list[Segment] = []
+    for step in path:
+        if not isinstance(step, Segment):
+            break
+        run.append(step)
+    return run
+
+
+def _cost(conversation: Conversation) -> int:
+    return sum(step.tokens for step in conversation.path)
+
+
+def segment_cost(text: str, counter: TokenCounter) -> int:
+    """What a segment of this text costs in a prompt."""
+    return counter.count(segment_block(Segment(0, None, 0, text, 0, 0))) + MESSAGE_COST
+
+
+async def commit(
+    conversation: Conversation, covers: Sequence[Step], text: str, made_by: str, work: Compaction
+) -> Conversation:
+    """Store a segment for steps of a conversation; give the conversation as it is then. Raises StaleBase."""
+    first, last = covers[0], covers[-1]
+    segment = Segment(
+        0,
+        first.before if isinstance(first, Segment) else first.parent,
+        last.last if isinstance(last, Segment) else last.id,
+        text,
+        segment_cost(text, work.counter),
+        sum(s.turns if isinstance(s, Segment) else 1 for s in covers),
+        "extract" if made_by == "extract" else "model",
+    )
+    try:
+        await work.store.add_segment(conversation.chat, segment, covers=covers, edition=conversation.edition)
+    except StaleBase:
+        if made_by == "model":
+            raise
+    return await work.store.load(conversation.chat, conversation.person, private=conversation.private)

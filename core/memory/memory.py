@@ -1,0 +1,73 @@
+"""The contract of every memory: one way of remembering."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from core.clock import Clock
+from core.conversation import Conversation, Turn
+from core.llm import LLM, TokenCounter
+from core.prompt import Prompt
+from core.store import ConversationStore
+from core.tools import Tool
+
+
+@dataclass(frozen=True)
+class Compaction:
+    """What a memory may use to compact: `budget` is what a prompt may cost in tokens.
+
+    `idle` says that the chat has gone quiet, `low` that it is compacted to its low-water mark whether or not it has
+    reached the high one.
+    """
+
+    store: ConversationStore
+    llm: LLM
+    counter: TokenCounter
+    clock: Clock
+    budget: int
+    idle: bool = False
+    low: bool = False
+
+
+class Memory:
+    """One way of remembering.
+
+    What it writes goes through the tools' `ToolContext.facts`, or through the store while compacting; so export and
+    erasure reach it. A memory that keeps data elsewhere can't be exported or erased.
+    """
+
+    rules: str = ""
+    """What the model is told about this memory, in the system message."""
+
+    async def recall(self, conversation: Conversation, prompt: Prompt) -> None:
+        """Put what is remembered into the prompt. Only reads."""
+
+    def tools(self, conversation: Conversation) -> Sequence[Tool]:
+        """Give the tools by which the model may write this memory."""
+        return ()
+
+    def due(self, conversation: Conversation, budget: int) -> bool:
+        """Say whether this conversation should be compacted soon."""
+        return False
+
+    async def compact(self, conversation: Conversation, work: Compaction) -> None:
+        """Shrink what is remembered of a conversation, without holding its lock; safe to be cut short or repeated.
+
+        Raises LLMError or StaleBase when nothing could be done now; then nothing has changed, and it is tried again.
+        """
+
+    def wants_extraction(self, turn: Turn) -> bool:
+        """Say whether an answered turn should be looked at once more by `extract`."""
+        return False
+
+    async def extract(self, conversation: Conversation, turn: Turn, work: Compaction) -> None:
+        """Take from an answered turn what should be kept of it. Raises LLMError to be tried again."""
+
+    async def squeeze(self, conversation: Conversation, work: Compaction, excess: int) -> Conversation:
+        """Free at least `excess` tokens of history at once, without a model, as far as it goes; give what is left.
+
+        Called on the way to an answer, only when the prompt can't fit otherwise. The turn being answered is not part
+        of the conversation given.
+        """
+        return conversation
