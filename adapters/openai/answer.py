@@ -1,0 +1,146 @@
+"""Puts an answer together from the chunks of a stream, or from the one chunk of a whole answer."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from adapters.openai.thoughts import Thoughts
+from core.llm import Completion, Finish, ToolCall, Usage
+
+_FINISH: dict[str, Finish] = {
+    "length": "length",
+    "max_tokens": "length",
+    "model_length": "length",
+    "content_filter": "declined",
+    "refusal": "declined",
+    "safety": "declined",
+}
+
+
+@dataclass(slots=True)
+class _Draft:
+    index: object
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+    def add(self, fragment: Mapping[str, Any]) -> None:
+        function = _mapping(fragment.get("function"))
+        self.id = self.id or str(fragment.get("id") or "")
+        self.name = self.name or str(function.get("name") or "")
+        self.arguments += _text_of_arguments(function.get("arguments"))
+
+    def continues(self, fragment: Mapping[str, Any]) -> bool:
+        """Tell whether a fragment belongs here; some servers number every call 0, others none."""
+        if fragment.get("index") != self.index:
+            return False
+        begins = bool(_mapping(fragment.get("function")).get("name"))
+        return not begins or str(fragment.get("id") or "") == self.id != ""
+
+    def to_call(self) -> ToolCall:
+        return ToolCall(self.id or f"call_{uuid4().hex[:24]}", self.name, self.arguments or "{}")
+
+
+class Answer:
+    """An answer so far: `text` without thoughts, whether it is `finished`, and what it makes up to."""
+
+    def __init__(self) -> None:
+        self._thoughts = Thoughts()
+        self._refusal = ""
+        self._drafts: list[_Draft] = []
+        self._usage: Usage | None = None
+        self._model = ""
+        self._reason = ""
+        self.id = ""
+        self.chosen = False
+
+    @property
+    def text(self) -> str:
+        """What may be shown."""
+        return self._thoughts.said
+
+    @property
+    def finished(self) -> bool:
+        """Whether the server said why it ended; a stream cut short never does."""
+        return bool(self._reason)
+
+    def add(self, chunk: object) -> bool:
+        """Take in a chunk, whatever is missing in it; return whether there is more to show."""
+        before = self.text
+        body = _mapping(chunk)
+        self.id = self.id or str(body.get("id") or "")
+        self._model = str(body.get("model") or self._model)
+        self._usage = _to_usage(body.get("usage")) or self._usage
+        for choice in _mappings(body.get("choices")):
+            self._add_choice(choice)
+        return self.text != before
+
+    def completion(self, interrupted: bool = False) -> Completion:
+        """Return what has come as a completion."""
+        self._thoughts.end()
+        text = self._refusal.strip() or self.text.strip()
+        if interrupted:
+            return Completion(text, (), "interrupted", self._usage, self._model)
+        calls = tuple(draft.to_call() for draft in self._drafts if draft.name)
+        return Completion(text, calls, self._finish(text), self._usage, self._model)
+
+    def _finish(self, text: str) -> Finish:
+        if self._refusal:
+            return "declined"
+        if self._thoughts.thinking and not text:
+            return "length"
+        return _FINISH.get(self._reason, "stop")
+
+    def _add_choice(self, choice: Mapping[str, Any]) -> None:
+        self.chosen = True
+        reason = str(choice.get("finish_reason") or "")
+        self._reason = self._reason if reason in ("", "error") else reason.lower()
+        delta = _mapping(choice.get("delta") or choice.get("message"))
+        self._thoughts.add(_text_of_content(delta.get("content")))
+        self._refusal += str(delta.get("refusal") or "")
+        for fragment in _mappings(delta.get("tool_calls")):
+            self._draft_of(fragment).add(fragment)
+
+    def _draft_of(self, fragment: Mapping[str, Any]) -> _Draft:
+        for draft in reversed(self._drafts):
+            if draft.continues(fragment):
+                return draft
+        self._drafts.append(_Draft(fragment.get("index")))
+        return self._drafts[-1]
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _mappings(value: object) -> Iterable[Mapping[str, Any]]:
+    return (item for item in value if isinstance(item, Mapping)) if isinstance(value, list) else ()
+
+
+def _text_of_content(content: object) -> str:
+    """Return the text of a content given as text, as parts, or not at all."""
+    if isinstance(content, str):
+        return content
+    return "".join(str(part.get("text") or "") for part in _mappings(content))
+
+
+def _text_of_arguments(arguments: object) -> str:
+    if arguments is None or isinstance(arguments, str):
+        return arguments or ""
+    return json.dumps(arguments, ensure_ascii=False)
+
+
+def _count(value: object) -> int:
+    return int(value) if isinstance(value, int | float) else 0
+
+
+def _to_usage(value: object) -> Usage | None:
+    usage = _mapping(value)
+    if not usage:
+        return None
+    cached = _mapping(usage.get("prompt_tokens_details")).get("cached_tokens")
+    return Usage(_count(usage.get("prompt_tokens")), _count(usage.get("completion_tokens")), _count(cached))
