@@ -14,12 +14,21 @@ from core.messages import ChatKey, Message, Person
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """Durable work to do once `due`. `kind` and `key` together are unique: queueing twice is queueing once."""
+    """Durable work to do once `due`. `kind` and `key` together are unique: queueing twice is queueing once.
+
+    `key` is the chat, the person or the turn id that the job is about, so that erasing these finds it; more may
+    follow after a `#`.
+    """
 
     kind: str
     key: str
     due: datetime
     attempts: int = 0
+
+    @property
+    def subject(self) -> str:
+        """What the job is about: its key up to a `#`."""
+        return self.key.partition("#")[0]
 
 
 @dataclass(frozen=True, slots=True)
