@@ -8,10 +8,9 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-_FENCE = re.compile(
-    r"^(?P<indent>[ \t>]*)(?P<bullet>(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<marker>`{3,}|~{3,})(?P<info>.*)$", re.M
-)
-_UNQUOTED = re.compile(r"^(?![ \t]*>)", re.M)
+_FENCE_LINE = r"^(?P<indent>[ \t>]*)(?P<bullet>(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<marker>`{3,}|~{3,})(?P<info>.*)$"
+_FENCE = re.compile(_FENCE_LINE, re.M)
+_FENCE_OR_UNQUOTED = re.compile(r"^(?![ \t]*>)|" + _FENCE_LINE, re.M)
 _TOKEN = re.compile(
     r"(?P<gap>\n[ \t\r]*\n)"
     r"|(?P<whole>\\[^\w\s]|&\#?\w{1,10};"
@@ -76,9 +75,11 @@ def _block(text: str, opening: re.Match[str]) -> _Block:
     body = min(opening.end() + 1, len(text))
     end = stop = len(text)
     indent, marker = opening["indent"] + " " * len(opening["bullet"]), opening["marker"]
-    if ">" in indent and (unquoted := _UNQUOTED.search(text, body)):
-        end = stop = unquoted.start()
-    for line in _FENCE.finditer(text, body, stop):
+    lines = _FENCE_OR_UNQUOTED if ">" in indent else _FENCE
+    for line in lines.finditer(text, body):
+        if line["marker"] is None:
+            end = stop = line.start()
+            break
         if line["marker"].startswith(marker) and not line["info"].strip() and not line["bullet"]:
             end, stop, marker = line.start(), line.end(), line["marker"]
             break
@@ -278,9 +279,11 @@ class _Cutter:
         last = bisect_right(self.block_starts, top)
         return [edge for block in self.blocks[first:last] for edge in (block.start, block.stop)]
 
-    def _places(self, pattern: re.Pattern[str], low: int, top: int, more: list[int] | None = None) -> list[int]:
+    def _places(self, pattern: re.Pattern[str], low: int, top: int, more: list[int] | None = None) -> Iterator[int]:
         found = [place for match in pattern.finditer(self.text, low, top + _LOOK_BACK) if (place := self._place(match))]
-        return sorted((cut for cut in found + (more or []) if low < cut <= top and self._is_legal(cut)), reverse=True)
+        for cut in sorted(found + (more or []), reverse=True):
+            if low < cut <= top and self._is_legal(cut):
+                yield cut
 
     def _place(self, match: re.Match[str]) -> int | None:
         """Put a cut before the whitespace found in prose, behind the line end found in code; at no word of code."""

@@ -61,7 +61,7 @@ class Memory:
         """Say whether an answered turn should be looked at once more by `extract`."""
         return False
 
-    async def extract(self, conversation: Conversation, turn: Turn, work: Compaction) -> None:
+    async def extract(self, turn: Turn, work: Compaction) -> None:
         """Take from an answered turn what should be kept of it. Raises LLMError to be tried again."""
 
     async def squeeze(self, conversation: Conversation, work: Compaction, excess: int) -> Conversation:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Literal
 
@@ -118,7 +119,7 @@ class Profile(Memory):
         """Say whether facts are written by schema and the turn has words of the person's own."""
         return self.method == "schema" and not turn.message.anonymous and bool(turn.own_words.strip())
 
-    async def extract(self, conversation: Conversation, turn: Turn, work: Compaction) -> None:
+    async def extract(self, turn: Turn, work: Compaction) -> None:
         """Take facts from the person's own words in a turn, once."""
         proposed = await extraction.propose(turn.own_words, self.fields, work.llm)
         await self._write(turn, proposed, work, "extraction")
@@ -143,10 +144,11 @@ class Profile(Memory):
         if not proposed:
             return
         known = await work.store.load(turn.chat, turn.sender, private=turn.message.private)
-        if known.settings.memory != "off":
+        if known.settings.memory != "off" and await work.store.turn(turn.id):
             draft = draft_for(known, turn, self.limits, work.clock.now(), by)
             extraction.write(draft, [p for p in proposed if _is_news(known, p, by)], by)
-            await work.store.apply(turn.sender, known.scope, draft.changes, turn=turn)
+            since = replace(turn, epoch=known.epoch)  # an erasure from here on discards what is written
+            await work.store.apply(turn.sender, known.scope, draft.changes, turn=since)
 
 
 def _is_news(known: Conversation, proposed: Proposed, by: Writer) -> bool:

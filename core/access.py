@@ -1,0 +1,34 @@
+"""Who may speak with the bot, and who is an admin: closed by default."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from core.messages import Message, Person
+from core.store import ConversationStore
+
+
+class Access:
+    """Answers from the configuration and the allow table; both hold `platform:id`, `platform:*` or `*`.
+
+    Admins come from the configuration alone and may always speak. A chat's id lets everyone in that chat speak.
+    """
+
+    def __init__(self, admins: Collection[str], allowed: Collection[str], store: ConversationStore) -> None:
+        self._admins = frozenset(admins)
+        self._allowed = frozenset(allowed)
+        self._store = store
+
+    def is_admin(self, person: Person, *, anonymous: bool = False) -> bool:
+        """Say whether a person is an admin; a sender that stands for nobody never is."""
+        return not anonymous and str(person) in self._admins
+
+    async def may_speak(self, message: Message) -> bool:
+        """Say whether a message is to be heard at all."""
+        names = {message.chat.scope}
+        if not message.anonymous:
+            names.add(str(message.sender))
+        wide = {f"{message.chat.platform}:*", "*"}
+        if (names | wide) & self._allowed or names & self._admins:
+            return True
+        return bool(names & set(await self._store.allowed()))

@@ -1,0 +1,32 @@
+"""What the bot says in its own name."""
+
+from __future__ import annotations
+
+from core.conversation import Answer
+
+BLANK = "I have no words for that. Please ask me in another way."
+DECLINED = "I can't answer that one."
+TOO_LONG = "The answer ran into its length limit before it began. Please ask for less at once."
+CUT_OFF = "… (cut off: the answer reached its length limit)"
+INTERRUPTED = "… (interrupted: the connection to the model broke)"
+STOPPED = "Stopped. What you said is kept."
+NOTHING_TO_STOP = "Nothing is running."
+APOLOGY = "Sorry, I can't reach my language model just now. Your message is kept; please try again in a while."
+APOLOGY_REJECTED = "Sorry, my language model refuses to work for me. The operator has to look at its settings."
+APOLOGY_BUG = "Sorry, something went wrong on my side. Your message is kept."
+TOO_OLD = "I was away when you wrote this; please ask again if it still matters."
+UNREADABLE = "I can't read this kind of message yet."
+NOT_ALLOWED = "I don't know you yet. Ask the operator to let you in; your id is {person}."
+ADMINS_ONLY = "Only an admin can do that."
+NO_SUCH_COMMAND = "I don't know /{name}. /help lists what I understand."
+
+
+def shown(answer: Answer) -> str:
+    """Give what the person sees of an answer: the words themselves, with a mark when they are not whole."""
+    text = answer.text.strip()
+    if answer.finish == "declined":
+        return text or DECLINED
+    if not text:
+        return TOO_LONG if answer.finish == "length" else BLANK
+    mark = {"length": CUT_OFF, "interrupted": INTERRUPTED}.get(answer.finish)
+    return f"{text}\n\n{mark}" if mark else text
