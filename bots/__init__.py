@@ -1,0 +1,1 @@
+"""Deployable bots: the composition root and the command line."""
