@@ -39,6 +39,10 @@ class Adapter(Protocol):
     quiet: float
     pace: float | None
 
+    def serves(self, chat: ChatKey) -> bool:
+        """Say whether this adapter can reach a chat: what was left open there is taken up again at start."""
+        ...
+
     def split(self, text: str) -> Sequence[str]:
         """Cut a final answer into chunks the platform takes; the same text always gives the same chunks."""
         ...

@@ -154,4 +154,3 @@ def _looks_like_command(word: str) -> bool:
 def _after(text: str, count: int) -> str:
     parts = text.split(maxsplit=count)
     return parts[count] if len(parts) > count else ""
-

@@ -1,0 +1,173 @@
+"""Compacts conversations: durable jobs, each with a time limit and back-off, none holding up another."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import logging
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import uuid4
+
+from core.clock import Clock
+from core.compose import Composer
+from core.conversation import Conversation
+from core.errors import KeepmindError, StaleEpoch
+from core.messages import ChatKey
+from core.store import ConversationStore, Job
+
+logger = logging.getLogger("keepmind.compactor")
+
+
+@dataclass(frozen=True, slots=True)
+class CompactorLimits:
+    """A chat is quiet after `idle_minutes`; a job takes at most `job_seconds`, `parallel` run at once.
+
+    A failed job is tried again after `first_retry` seconds, then twice as long each time, up to an hour.
+    Bare inbox keys are kept for `keep_days` days.
+    """
+
+    idle_minutes: float = 30
+    job_seconds: float = 120
+    parallel: int = 4
+    first_retry: float = 30
+    keep_days: float = 7
+
+
+class Compactor:
+    """Does the durable jobs that are due, and queues one for each chat that has gone quiet."""
+
+    def __init__(
+        self, store: ConversationStore, composer: Composer, clock: Clock, limits: CompactorLimits | None = None
+    ) -> None:
+        self.failures = 0
+        self._store = store
+        self._composer = composer
+        self._clock = clock
+        self._limits = limits or CompactorLimits()
+        self._owner = uuid4().hex
+        self._running: dict[Job, asyncio.Task[None]] = {}
+
+    async def tick(self) -> None:
+        """Queue quiet chats, drop what has expired, start what is due. Does not wait for the jobs it starts."""
+        await self.scan()
+        await self._store.expire(self._clock.now(), keep_days=self._limits.keep_days)
+        await self.start_due()
+
+    async def scan(self) -> int:
+        """Queue an idle compaction for each chat that has gone quiet; how many."""
+        now = self._clock.now()
+        quiet = await self._store.quiet(now - timedelta(minutes=self._limits.idle_minutes), limit=100)
+        for chat in quiet:
+            await self._store.enqueue(Job("rest", str(chat), now))
+        return len(quiet)
+
+    async def start_due(self) -> int:
+        """Start due jobs, as many as there is room for; how many."""
+        room = self._limits.parallel - len(self._running)
+        if room <= 0:
+            return 0
+        lease = 2 * self._limits.job_seconds
+        jobs = await self._store.claim(self._owner, self._clock.now(), lease=lease, limit=room)
+        for job in jobs:
+            self._running[job] = asyncio.create_task(self._run(job))
+        return len(jobs)
+
+    async def finish_due(self) -> None:
+        """Do all that is due now, one after the other room by room, and wait for it."""
+        while await self.start_due() or self._running:
+            await asyncio.wait(list(self._running.values()))
+
+    async def _run(self, job: Job) -> None:
+        try:
+            async with asyncio.timeout(self._limits.job_seconds):
+                await self._do(job)
+            await self._store.finish(job, self._owner)
+        except StaleEpoch:
+            await self._store.finish(job, self._owner)
+        except asyncio.CancelledError:
+            with contextlib.suppress(KeepmindError):
+                await self._postpone(job)
+        except Exception as error:
+            await self._failed(job, error)
+        finally:
+            del self._running[job]
+
+    async def _failed(self, job: Job, error: Exception) -> None:
+        self.failures += 1
+        why = str(error) if isinstance(error, KeepmindError) else type(error).__name__
+        logger.warning("job %s of %s failed and is tried again: %s", job.kind, job.key, why)
+        with contextlib.suppress(KeepmindError):
+            await self._postpone(job)
+
+    async def _postpone(self, job: Job) -> None:
+        seconds = min(self._limits.first_retry * 2**job.attempts, 3600)
+        await self._store.postpone(job, self._owner, self._clock.now() + timedelta(seconds=seconds))
+
+    async def _do(self, job: Job) -> None:
+        if job.kind == "extract":
+            await self._extract(int(job.key))
+        elif job.kind in ("compact", "rest"):
+            await self.compact(ChatKey.parse(job.key), idle=job.kind == "rest")
+
+    async def _extract(self, turn_id: int) -> None:
+        turn = await self._store.turn(turn_id)
+        if turn is not None:
+            for memory in self._composer.memories:
+                if memory.wants_extraction(turn):
+                    await memory.extract(turn, self._composer.work())
+
+    async def compact(self, chat: ChatKey, *, idle: bool = False, low: bool = False) -> bool:
+        """Compact one chat now; say whether anything was folded. Raises LLMError or StaleBase when it can't be."""
+        seen = self._clock.now()
+        before = await self._store.load(chat)
+        for memory in self._composer.memories:
+            now = await self._store.load(chat)
+            await memory.compact(now, self._composer.work(idle=idle, low=low))
+        if idle:
+            await self._store.rest(chat, seen)
+        return _shape(before) != _shape(await self._store.load(chat))
+
+    async def compact_quiet(self, *, everything: bool = False) -> int:
+        """Compact the quiet chats once, or with `everything` each chat over its low-water mark; how many shrank.
+
+        A chat that fails holds up no other. Raises the first failure when all are done.
+        """
+        chats = await self._all_chats() if everything else await self._quiet_chats()
+        done = [await self._compact_or_error(chat, idle=not everything) for chat in chats]
+        failed = [error for error in done if isinstance(error, KeepmindError)]
+        if failed:
+            raise failed[0]
+        return sum(one is True for one in done)
+
+    async def _all_chats(self) -> list[ChatKey]:
+        return [info.chat for info in await self._store.chats()]
+
+    async def _quiet_chats(self) -> list[ChatKey]:
+        before = self._clock.now() - timedelta(minutes=self._limits.idle_minutes)
+        return list(await self._store.quiet(before, limit=10**6))
+
+    async def _compact_or_error(self, chat: ChatKey, *, idle: bool) -> bool | KeepmindError:
+        try:
+            return await self.compact(chat, idle=idle, low=not idle)
+        except KeepmindError as error:
+            return error
+
+    def give_way(self, chat: ChatKey) -> None:
+        """Let a message that has arrived go first: the idle compaction of its chat is put off."""
+        for job, task in self._running.items():
+            if job.kind == "rest" and job.key == str(chat):
+                task.cancel()
+
+    async def aclose(self, seconds: float = 10) -> None:
+        """Wait for running jobs at most `seconds`; what is cut short is as if it had not begun."""
+        if self._running:
+            await asyncio.wait(list(self._running.values()), timeout=seconds)
+        for task in list(self._running.values()):
+            task.cancel()
+        if self._running:
+            await asyncio.wait(list(self._running.values()))
+
+
+def _shape(conversation: Conversation) -> list[tuple[str, int]]:
+    return [(type(step).__name__, step.id) for step in conversation.path]

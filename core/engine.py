@@ -1,0 +1,211 @@
+"""The front door: a message in, a reply out."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+
+from core import sentences
+from core.access import Access
+from core.adapter import Outgoing
+from core.commands import Command, Commands, Context
+from core.compactor import Compactor
+from core.conversation import State, Turn
+from core.delivery import Delivery
+from core.errors import CommandError, StaleEpoch, StoreError
+from core.exchange import Collaborators, Exchange
+from core.lanes import Entry, Lane, Lanes
+from core.messages import ChatKey, Message, Reply
+from core.prompt import Prompt
+from core.store import AuditEntry
+
+logger = logging.getLogger("keepmind.engine")
+
+
+class Engine:
+    """Answers messages and runs commands: in order within a chat, side by side across chats."""
+
+    def __init__(self, shared: Collaborators, access: Access, commands: Commands, compactor: Compactor) -> None:
+        self.shared = shared
+        self.access = access
+        self.commands = commands
+        self.compactor = compactor
+        self._lanes = Lanes(self._work)
+        self._told: dict[str, None] = {}
+        self._at_once: set[asyncio.Task[None]] = set()
+
+    async def handle(self, message: Message) -> Reply | None:
+        """Take a message and wait for its reply, delivered; None when it is a repeat or needs no answer."""
+        done = await self.accept(message)
+        return await asyncio.shield(done) if done is not None else None
+
+    async def accept(self, message: Message) -> asyncio.Future[Reply | None] | None:
+        """Take a message: when this returns it is stored, and will be answered even if the process dies.
+
+        Gives a future of its reply, or None when there is nothing to do. Raises StoreError when it can't be stored.
+        """
+        if not await self.access.may_speak(message):
+            await self._refuse(message)
+            return None
+        found = None if message.forwarded else self.commands.find(message.text)
+        if found is None and not (message.text.strip() or message.attachments):
+            return None
+        if not await self.shared.store.receive(message, keep=found is None):
+            return None
+        self.compactor.give_way(message.chat)
+        return self._enter(message, found)
+
+    def _enter(self, message: Message, found: tuple[Command | None, str] | None) -> asyncio.Future[Reply | None]:
+        command, arguments = found or (None, "")
+        entry = Entry(message, command, arguments)
+        if found is not None and (command is None or command.at_once):
+            self._spawn(self._command(entry))
+        else:
+            self._lanes.put(message.chat, entry)
+        return entry.done
+
+    def _spawn(self, work: object) -> None:
+        task: asyncio.Task[None] = asyncio.create_task(work)  # type: ignore[arg-type]
+        self._at_once.add(task)
+        task.add_done_callback(self._at_once.discard)
+
+    async def _refuse(self, message: Message) -> None:
+        who = str(message.sender)
+        started = message.text.startswith("/start")
+        if message.addressed and not message.anonymous and (started or who not in self._told):
+            self._told[who] = None
+            if len(self._told) > 10_000:
+                del self._told[next(iter(self._told))]
+            out = Outgoing(message.chat, sentences.NOT_ALLOWED.format(person=who))
+            await self._delivery(message.chat).say(out)
+
+    def _delivery(self, chat: ChatKey) -> Delivery:
+        return self.shared.deliveries[chat.platform]
+
+    async def _work(self, lane: Lane) -> None:
+        first = lane.queue.popleft()
+        if first.command is not None:
+            await self._command(first)
+            return
+        limits = self.shared.limits
+        quiet = self._delivery(lane.chat).adapter.quiet
+        entries = await lane.burst(first, quiet, limits.max_burst)
+        reply = None
+        try:
+            reply = await self._exchange(lane, entries)
+        finally:
+            for entry in entries:
+                entry.end(reply)
+
+    async def _exchange(self, lane: Lane, entries: Sequence[Entry]) -> Reply | None:
+        exchange = lane.exchange = Exchange(self.shared, lane.chat)
+        turn = entries[0].turn
+        run = exchange.resume(turn) if turn else exchange.run([e.message for e in entries])
+        lane.answer = asyncio.create_task(run)
+        try:
+            await asyncio.wait([lane.answer])
+            return None if lane.answer.cancelled() else lane.answer.result()
+        except asyncio.CancelledError:
+            await _cancel(lane.answer)
+            raise
+        except StaleEpoch:
+            return None
+        except StoreError as error:
+            logger.error("a turn of %s could not be stored: %s", lane.chat, error)
+            return await self._apologise(lane.chat)
+        except Exception as error:
+            return await exchange.broke(error)
+        finally:
+            lane.exchange = lane.answer = None
+
+    async def _apologise(self, chat: ChatKey) -> Reply:
+        await self._delivery(chat).say(Outgoing(chat, sentences.APOLOGY_BUG))
+        return Reply(sentences.APOLOGY_BUG)
+
+    async def _command(self, entry: Entry) -> None:
+        reply = None
+        try:
+            reply = await self._run_command(entry)
+            message = entry.message
+            only_for = message.sender if reply.private and not message.private else None
+            out = Outgoing(message.chat, reply.text, True, only_for, message.id, reply.choices, reply.file)
+            await self._delivery(message.chat).say(out)
+        finally:
+            entry.end(reply)
+
+    async def _run_command(self, entry: Entry) -> Reply:
+        message, command = entry.message, entry.command
+        if command is None:
+            name = message.text.strip()[1:].split()[0][:40]
+            return Reply(sentences.NO_SUCH_COMMAND.format(name=name), private=True)
+        admin = self.access.is_admin(message.sender, anonymous=message.anonymous)
+        try:
+            if command.admin and admin:
+                what = f"/{command.name} {entry.arguments}".strip()
+                await self.shared.store.audit(
+                    AuditEntry(str(message.sender), what, str(message.chat), self.shared.clock.now())
+                )
+            return await command.run(Context(message, self, admin), entry.arguments)
+        except CommandError as error:
+            return Reply(str(error), private=command.private or command.admin)
+        except Exception as error:
+            logger.error("command /%s failed: %s", command.name, type(error).__name__)
+            logger.debug("its traceback", exc_info=error)
+            return Reply(sentences.APOLOGY_BUG)
+
+    async def interrupt(self, chat: ChatKey, *, drop: bool = False) -> bool:
+        """End the turn in progress in a chat, keeping what was said; with `drop` what waits there is forgotten too.
+
+        Raises the chat's epoch, so that nothing running can save any more. Says whether a turn was in progress.
+        """
+        lane = self._lanes.get(chat)
+        if lane is not None and drop:
+            lane.drop()
+        epoch = await self.shared.store.raise_epoch(chat)
+        if lane is None or lane.answer is None or lane.exchange is None:
+            return False
+        exchange, answer = lane.exchange, lane.answer
+        await _cancel(answer)
+        await exchange.stopped(epoch)
+        return True
+
+    def last_prompt(self, message: Message) -> Prompt | None:
+        """Give the last prompt composed for a person in a chat since the start."""
+        return self.shared.prompts.get((message.chat, message.sender))
+
+    async def recover(self) -> int:
+        """Take up what a stopped process left open in the chats the adapters serve; how many turns and messages."""
+        store, count = self.shared.store, 0
+        epochs: dict[ChatKey, int] = {}
+        for turn in await store.open_turns():
+            if self._serves(turn.chat):
+                if turn.chat not in epochs:
+                    epochs[turn.chat] = await store.raise_epoch(turn.chat)
+                self._take_up(replace(turn, epoch=epochs[turn.chat]))
+                count += 1
+        for message in await store.waiting():
+            if self._serves(message.chat):
+                self._lanes.put(message.chat, Entry(message))
+                count += 1
+        return count
+
+    def _take_up(self, turn: Turn) -> None:
+        if turn.state in (State.RECEIVED, State.ANSWERED):
+            self._lanes.put(turn.chat, Entry(turn.message, turn=turn))
+
+    def _serves(self, chat: ChatKey) -> bool:
+        delivery = self.shared.deliveries.get(chat.platform)
+        return delivery is not None and delivery.adapter.serves(chat)
+
+    async def aclose(self, seconds: float = 10) -> None:
+        """Finish what is in progress within `seconds`; what is not can be taken up at the next start."""
+        await self._lanes.drain(seconds)
+        if self._at_once:
+            await asyncio.wait(self._at_once, timeout=seconds)
+
+
+async def _cancel(task: asyncio.Task[Reply | None]) -> None:
+    task.cancel()
+    await asyncio.wait([task])
