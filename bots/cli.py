@@ -2,58 +2,27 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
-import logging
 import os
 import sys
-from collections.abc import Awaitable, Callable
-from enum import StrEnum
+from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
-import typer
-from typer.exceptions import TyperException
+import click
 
 from bots.output import as_json, as_sentence, as_text, tell
 from core.errors import KeepmindError
-from core.messages import ChatKey, Person
 
 if TYPE_CHECKING:
     from config.settings import Settings
+    from core.messages import ChatKey, Person
     from core.store import ConversationStore
 
 T = TypeVar("T")
-
-
-def _group(purpose: str) -> typer.Typer:
-    return typer.Typer(
-        help=purpose,
-        no_args_is_help=True,
-        add_completion=False,
-        rich_markup_mode=None,
-        pretty_exceptions_enable=False,
-    )
-
-
-app = _group("A bot that remembers the people it talks to.")
-memory = _group("See, erase, take out and check what is remembered.")
-model = _group("The small local model.")
-database = _group("The database.")
-app.add_typer(memory, name="memory")
-app.add_typer(model, name="model")
-app.add_typer(database, name="db")
-
-AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-OfChat = Annotated[str, typer.Option("--chat", metavar="PLATFORM:ID", help="Of this chat.")]
-OfPerson = Annotated[str, typer.Option("--person", metavar="PLATFORM:ID", help="Of this person.")]
-
-
-class Platform(StrEnum):
-    """A platform to serve."""
-
-    TELEGRAM = "telegram"
-    DISCORD = "discord"
+as_data = click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+of_chat = click.option("--chat", metavar="PLATFORM:ID", default="", help="Of this chat.")
+of_person = click.option("--person", metavar="PLATFORM:ID", default="", help="Of this person.")
 
 
 def main() -> None:
@@ -66,101 +35,119 @@ def main() -> None:
 
 def _run() -> int:
     try:
-        code = app(standalone_mode=False)
-    except TyperException as error:
+        code = keepmind(prog_name="keepmind", standalone_mode=False)
+    except click.ClickException as error:
         tell(error.format_message())
         return error.exit_code
     except KeepmindError as error:
         tell(f"keepmind: {error}")
         return 1
-    except typer.Abort:
-        tell("keepmind: stopped, nothing was done")
-        return 1
+    except (click.Abort, KeyboardInterrupt):
+        tell("")
+        return 130
     except Exception:
-        logging.getLogger("keepmind").exception("stopped by a bug")
+        _report_bug()
         return 1
     return code if isinstance(code, int) else 0
 
 
-@app.command()
-def chat(
-    chat: Annotated[str, typer.Option("--chat", metavar="KEY", help="Which chat to go on with.")] = "",
-    who: Annotated[str, typer.Option("--as", metavar="NAME", help="Who is talking.")] = "",
-    group: Annotated[bool, typer.Option("--group", help="Make the chat a group of several people.")] = False,
-) -> None:
+@click.group()
+def keepmind() -> None:
+    """Run a bot that remembers the people it talks to."""
+
+
+@keepmind.group()
+def memory() -> None:
+    """See, erase, take out and check what is remembered."""
+
+
+@keepmind.group()
+def model() -> None:
+    """Look after the small local model."""
+
+
+@keepmind.group()
+def db() -> None:
+    """Look after the database."""
+
+
+@keepmind.command()
+@click.option("--chat", metavar="KEY", default="", help="Which chat to go on with.")
+@click.option("--as", "who", metavar="NAME", default="", help="Who is talking.")
+@click.option("--group", is_flag=True, help="Make the chat a group of several people.")
+def chat(chat: str, who: str, group: bool) -> None:
     """Talk in the terminal; with piped input, a line is a message."""
     from adapters.console import place
     from bots.terminal import console, talk
 
     at = _parsed(lambda text: place(text, who), chat, "--chat")
     settings = _settings("WARNING")
-    asyncio.run(talk(settings, console(settings, at, private=not group)))
+    _await(talk(settings, console(settings, at, private=not group)))
 
 
-@app.command()
-def run(
-    platforms: Annotated[list[Platform] | None, typer.Argument(help="Which; all with a token by default.")] = None,
-) -> None:
-    """Serve Telegram and Discord."""
+@keepmind.command()
+@click.argument("platforms", nargs=-1, type=click.Choice(["telegram", "discord"]))
+def run(platforms: tuple[str, ...]) -> None:
+    """Serve Telegram and Discord; by default every one with a token."""
     from bots.platforms import chosen, serve
 
     settings = _settings("INFO")
-    asyncio.run(serve(chosen(settings, platforms or [])))
+    _await(serve(chosen(settings, platforms)))
 
 
 @memory.command()
-def view(chat: OfChat = "", person: OfPerson = "", as_data: AsJson = False) -> None:
+@of_chat
+@of_person
+@as_data
+def view(chat: str, person: str, as_data: bool) -> None:
     """Show what is remembered of a chat or a person."""
-    from bots.memory import view_chat, view_person
+    from bots.memory import view as look
 
     whom = _whom(chat, person)
-    seen = _with_store(lambda store: view_chat(store, whom) if isinstance(whom, ChatKey) else view_person(store, whom))
-    print(as_json(seen) if as_data else as_text(seen))
+    seen = _with_store(lambda store: look(store, whom))
+    click.echo(as_json(seen) if as_data else as_text(seen))
 
 
 @memory.command()
-def clear(
-    chat: OfChat = "",
-    person: OfPerson = "",
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    as_data: AsJson = False,
-) -> None:
+@of_chat
+@of_person
+@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@as_data
+def clear(chat: str, person: str, yes: bool, as_data: bool) -> None:
     """Erase all of a chat or a person, and print what went."""
     from bots.memory import clear as erase
 
     whom = _whom(chat, person)
     if not yes:
-        typer.confirm(f"Erase all that is kept of {whom}?", abort=True, err=True)
+        click.confirm(f"Erase all that is kept of {whom}?", abort=True, err=True)
     receipt = _with_store(lambda store: erase(store, whom))
     _forget_lines(_settings())
-    print(as_json({"erased": dict(receipt.counts), "total": receipt.total}) if as_data else as_sentence(receipt))
+    click.echo(as_json({"erased": dict(receipt.counts), "total": receipt.total}) if as_data else as_sentence(receipt))
 
 
 @memory.command()
-def export(
-    person: OfPerson,
-    output: Annotated[Path | None, typer.Option("--output", "-o", metavar="FILE", help="Write to a file.")] = None,
-) -> None:
+@click.option("--person", metavar="PLATFORM:ID", required=True, help="Of this person.")
+@click.option("--output", "-o", metavar="FILE", type=click.Path(path_type=Path), help="Write to a file.")
+def export(person: str, output: Path | None) -> None:
     """Give everything kept of a person, as JSON."""
     whom = _person(person)
     text = as_json(_with_store(lambda store: store.export(whom)))
     if output is None:
-        print(text)
+        click.echo(text)
     else:
         _write(output, text)
 
 
 @memory.command()
-def verify(
-    absent: Annotated[list[str] | None, typer.Option(metavar="TEXT", help="Also check that this is nowhere.")] = None,
-    as_data: AsJson = False,
-) -> None:
+@click.option("--absent", metavar="TEXT", multiple=True, help="Also check that this is nowhere.")
+@as_data
+def verify(absent: tuple[str, ...], as_data: bool) -> int:
     """Check that what is stored is whole; exit 1 when it is not."""
     from bots.memory import verify as check
 
-    faults = _with_store(lambda store: check(store, absent or []))
-    print(as_json({"faults": faults}) if as_data else "\n".join(faults) or "No fault found.")
-    raise typer.Exit(1 if faults else 0)
+    faults = _with_store(lambda store: check(store, absent))
+    click.echo(as_json({"faults": faults}) if as_data else "\n".join(faults) or "No fault found.")
+    return 1 if faults else 0
 
 
 @model.command()
@@ -168,33 +155,33 @@ def fetch() -> None:
     """Fetch the small local model, so that the bot talks without a key."""
     from adapters.llamacpp import fetch as fetch_model
 
-    print(fetch_model(_settings().storage.data_dir, tell))
+    click.echo(fetch_model(_settings().storage.data_dir, tell))
 
 
-@database.command()
+@db.command()
 def upgrade() -> None:
     """Bring the database to this version's schema."""
     _with_store(_nothing)
-    print("The database is up to date.")
+    click.echo("The database is up to date.")
 
 
-@app.command()
-def compact(
-    everything: Annotated[bool, typer.Option("--all", help="Also chats that are not quiet.")] = False,
-    as_data: AsJson = False,
-) -> None:
+@keepmind.command()
+@click.option("--all", "everything", is_flag=True, help="Every chat over its low-water mark, quiet or not.")
+@as_data
+def compact(everything: bool, as_data: bool) -> None:
     """Fold the older turns of quiet chats into their summaries, once."""
-    count = asyncio.run(_compact(_settings(), everything))
-    print(as_json({"compacted": count}) if as_data else f"Compacted {count} chat{'' if count == 1 else 's'}.")
+    count = _await(_compact(_settings(), everything))
+    click.echo(as_json({"compacted": count}) if as_data else f"Compacted {count} chat{'' if count == 1 else 's'}.")
 
 
-@app.command()
-def version(as_data: AsJson = False) -> None:
+@keepmind.command()
+@as_data
+def version(as_data: bool) -> None:
     """Print the version."""
     from importlib.metadata import version as version_of
 
     number = version_of("keepmind")
-    print(as_json({"version": number}) if as_data else f"keepmind {number}")
+    click.echo(as_json({"version": number}) if as_data else f"keepmind {number}")
 
 
 async def _compact(settings: Settings, everything: bool) -> int:
@@ -213,8 +200,14 @@ def _settings(level: str = "WARNING") -> Settings:
     return settings
 
 
+def _await(work: Coroutine[Any, Any, T]) -> T:
+    import asyncio
+
+    return asyncio.run(work)
+
+
 def _with_store(work: Callable[[ConversationStore], Awaitable[T]]) -> T:
-    return asyncio.run(_work(_settings(), work))
+    return _await(_work(_settings(), work))
 
 
 async def _work(settings: Settings, work: Callable[[ConversationStore], Awaitable[T]]) -> T:
@@ -225,16 +218,20 @@ async def _work(settings: Settings, work: Callable[[ConversationStore], Awaitabl
 
 
 async def _nothing(store: ConversationStore) -> None:
-    """Opening the database has upgraded it."""
+    """Do nothing: opening the database has upgraded it."""
 
 
 def _whom(chat: str, person: str) -> ChatKey | Person:
+    from core.messages import ChatKey
+
     if bool(chat) == bool(person):
-        raise typer.BadParameter("name one of --chat and --person")
+        raise click.UsageError("Name one of --chat and --person.")
     return _person(person) if person else _parsed(ChatKey.parse, chat, "--chat")
 
 
 def _person(text: str) -> Person:
+    from core.messages import Person
+
     return _parsed(Person.parse, text, "--person")
 
 
@@ -242,7 +239,7 @@ def _parsed(parse: Callable[[str], T], text: str, option: str) -> T:
     try:
         return parse(text)
     except ValueError as error:
-        raise typer.BadParameter(str(error), param_hint=option) from None
+        raise click.BadParameter(str(error), param_hint=option) from None
 
 
 def _forget_lines(settings: Settings) -> None:
@@ -258,6 +255,12 @@ def _write(path: Path, text: str) -> None:
             stream.write(text + "\n")
     except OSError as error:
         raise KeepmindError(f"{path} can't be written: {error.strerror}") from None
+
+
+def _report_bug() -> None:
+    import logging
+
+    logging.getLogger("keepmind").exception("stopped by a bug")
 
 
 def _any_text() -> None:

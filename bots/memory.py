@@ -14,6 +14,11 @@ from core.store import ChatInfo, ConversationStore, Receipt
 Data = dict[str, Any]
 
 
+async def view(store: ConversationStore, whom: ChatKey | Person) -> Data:
+    """Give what is remembered of a chat or a person."""
+    return await (view_chat(store, whom) if isinstance(whom, ChatKey) else view_person(store, whom))
+
+
 async def view_chat(store: ConversationStore, chat: ChatKey) -> Data:
     """Give what is stored of a chat: its turns counted, its segments, the facts of all who spoke there."""
     info = await _info(store, chat)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from core.store import Receipt
+if TYPE_CHECKING:
+    from core.store import Receipt
 
 
 def as_json(data: Any) -> str:
