@@ -1,0 +1,52 @@
+# Everything a developer runs. Needs only Python 3.11 or newer and make; what is missing goes into .venv.
+
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+FOLDERS := core adapters bots config tests benchmarks
+
+# The first Python that is new enough and can make environments, else the first that is new enough.
+PYTHON = $(shell for module in ensurepip sys; do for python in python3.13 python3.12 python3.11 python3 python; do \
+	"$$python" -c "import sys, $$module; sys.exit(sys.version_info < (3, 11))" 2>/dev/null \
+	&& echo "$$python" && exit; done; done)
+
+.DEFAULT_GOAL := help
+.PHONY: help chat test check soak format lint types install clean
+
+help: ## Show this list
+	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 10
+
+chat: $(STAMP) ## Talk to the bot here (ARGS='--as anna' for more)
+	@$(BIN)/keepmind chat $(ARGS)
+
+test: $(STAMP) ## Run the tests (ARGS='-k name' for some)
+	@$(BIN)/python -m pytest -n 2 -m "not soak" $(ARGS)
+
+check: format-check lint types test ## Run all that must pass: format, lint, types, tests
+
+soak: $(STAMP) ## Run the long tests
+	@$(BIN)/python -m pytest -m soak --timeout 3600 $(ARGS)
+
+format: $(STAMP) ## Format the code
+	@$(BIN)/ruff format $(FOLDERS)
+	@$(BIN)/ruff check --fix $(FOLDERS)
+
+.PHONY: format-check
+format-check: $(STAMP)
+	@$(BIN)/ruff format --check $(FOLDERS)
+
+lint: $(STAMP) ## Look for mistakes
+	@$(BIN)/ruff check $(FOLDERS)
+
+types: $(STAMP) ## Check the types
+	@$(BIN)/mypy
+
+install: $(STAMP) ## Install into .venv
+
+clean: ## Remove all that was made
+	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
+	find $(FOLDERS) -name __pycache__ -prune -exec rm -rf {} +
+
+$(STAMP): pyproject.toml
+	@sh .ci/install "$(PYTHON)" $(VENV)
+	@touch $@
