@@ -1,1 +1,93 @@
 """Keepmind's core: a message in, a reply out, and a memory between them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from core.adapter import Adapter, Outgoing
+    from core.bot import Bot, Ports, build
+    from core.commands import Command, Context, command
+    from core.conversation import Conversation, Segment, Turn
+    from core.engine import Engine
+    from core.errors import CommandError, KeepmindError, ToolError
+    from core.memory.keepmind import Keepmind
+    from core.memory.memory import Compaction, Memory
+    from core.memory.profile import Profile
+    from core.messages import Attachment, ChatKey, Choice, Message, Person, Quote, Reply
+    from core.prompt import Prompt
+    from core.tools import Tool, ToolContext, tool
+
+_HOMES = {
+    "Adapter": "core.adapter",
+    "Attachment": "core.messages",
+    "Bot": "core.bot",
+    "ChatKey": "core.messages",
+    "Choice": "core.messages",
+    "Command": "core.commands",
+    "CommandError": "core.errors",
+    "Compaction": "core.memory.memory",
+    "Context": "core.commands",
+    "Conversation": "core.conversation",
+    "Engine": "core.engine",
+    "Keepmind": "core.memory.keepmind",
+    "KeepmindError": "core.errors",
+    "Memory": "core.memory.memory",
+    "Message": "core.messages",
+    "Outgoing": "core.adapter",
+    "Person": "core.messages",
+    "Ports": "core.bot",
+    "Profile": "core.memory.profile",
+    "Prompt": "core.prompt",
+    "Quote": "core.messages",
+    "Reply": "core.messages",
+    "Segment": "core.conversation",
+    "Tool": "core.tools",
+    "ToolContext": "core.tools",
+    "ToolError": "core.errors",
+    "Turn": "core.conversation",
+    "build": "core.bot",
+    "command": "core.commands",
+    "tool": "core.tools",
+}
+"""Where each public name lives; it is imported when first asked for, so that a light command stays light."""
+
+__all__ = [
+    "Adapter",
+    "Attachment",
+    "Bot",
+    "ChatKey",
+    "Choice",
+    "Command",
+    "CommandError",
+    "Compaction",
+    "Context",
+    "Conversation",
+    "Engine",
+    "Keepmind",
+    "KeepmindError",
+    "Memory",
+    "Message",
+    "Outgoing",
+    "Person",
+    "Ports",
+    "Profile",
+    "Prompt",
+    "Quote",
+    "Reply",
+    "Segment",
+    "Tool",
+    "ToolContext",
+    "ToolError",
+    "Turn",
+    "build",
+    "command",
+    "tool",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_HOMES[name]), name)

@@ -47,6 +47,7 @@ class Compactor:
         self._limits = limits or CompactorLimits()
         self._owner = uuid4().hex
         self._running: dict[Job, asyncio.Task[None]] = {}
+        self._waking: asyncio.Task[None] | None = None
 
     async def tick(self) -> None:
         """Queue quiet chats, drop what has expired, start what is due. Does not wait for the jobs it starts."""
@@ -72,6 +73,15 @@ class Compactor:
         for job in jobs:
             self._running[job] = asyncio.create_task(self._run(job))
         return len(jobs)
+
+    def wake(self) -> None:
+        """Start due jobs soon, without waiting for the next tick."""
+        if self._waking is None or self._waking.done():
+            self._waking = asyncio.create_task(self._wake())
+
+    async def _wake(self) -> None:
+        with contextlib.suppress(KeepmindError):
+            await self.start_due()
 
     async def finish_due(self) -> None:
         """Do all that is due now, one after the other room by room, and wait for it."""

@@ -19,7 +19,7 @@ CHANGES_SHOWN = 10
 
 
 @command(at_once=True)
-async def start(context: Context) -> str:
+async def start(context: Context) -> str:  # noqa: ARG001 -- every command is given its context
     """Say hello."""
     return (
         "Hello! I remember what you tell me, so that you need not repeat it.\n"
@@ -36,7 +36,7 @@ async def help_(context: Context) -> str:
 
 
 @command(at_once=True)
-async def privacy(context: Context) -> str:
+async def privacy(context: Context) -> str:  # noqa: ARG001 -- every command is given its context
     """Say what is kept, and what you can do about it."""
     return (
         "I keep what is said in this chat, summaries of it, and facts you tell me about yourself. "
@@ -202,7 +202,7 @@ async def _forget_fact(context: Context, key: str) -> Reply:
     return Reply(_receipt([receipt]), private=True)
 
 
-async def _forget_last(context: Context, sure: bool) -> Reply:
+async def _forget_last(context: Context, sure: bool) -> Reply:  # noqa: ARG001 -- asks nothing
     message, engine = context.message, context.engine
     await engine.interrupt(message.chat)
     turns = [t for t in (await _here(context)).turns if t.sender == message.sender]

@@ -7,6 +7,7 @@ import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, get_type_hints, overload
 
 from pydantic import BaseModel, ConfigDict, ValidationError, create_model
@@ -40,11 +41,30 @@ class ToolContext:
 class Tool:
     """A function the model may call. `silent` tools write memory: text beside their call is already the answer."""
 
-    spec: ToolSpec
+    name: str
     function: Function
-    arguments: type[BaseModel]
-    takes_context: bool
     silent: bool = False
+
+    @cached_property
+    def spec(self) -> ToolSpec:
+        """What the model is told of it."""
+        return ToolSpec(self.name, inspect.getdoc(self.function) or "", _schema(self.arguments))
+
+    @cached_property
+    def arguments(self) -> type[BaseModel]:
+        """The model its arguments are checked by: nothing is converted, what is not known is left out."""
+        hints, parameters = get_type_hints(self.function), list(inspect.signature(self.function).parameters.values())
+        fields: dict[str, Any] = {
+            p.name: (hints[p.name], ... if p.default is p.empty else p.default)
+            for p in parameters[self.takes_context :]
+        }
+        return create_model(self.name, __config__=ConfigDict(strict=True, extra="ignore"), **fields)
+
+    @cached_property
+    def takes_context(self) -> bool:
+        """Whether its first parameter is the context, which the model does not see."""
+        parameters = list(inspect.signature(self.function).parameters)
+        return bool(parameters) and get_type_hints(self.function).get(parameters[0]) is ToolContext
 
     async def run(self, context: ToolContext, arguments: str) -> str:
         """Run with arguments as JSON text. Raises ToolError in words for the model."""
@@ -62,22 +82,8 @@ def tool(function: Function | None = None, *, silent: bool = False) -> Tool | Ca
     A first parameter annotated `ToolContext` is given by the engine and hidden from the model.
     """
     if function is None:
-        return lambda f: _make_tool(f, silent)
-    return _make_tool(function, silent)
-
-
-def _make_tool(function: Function, silent: bool) -> Tool:
-    hints = get_type_hints(function)
-    parameters = list(inspect.signature(function).parameters.values())
-    takes_context = bool(parameters) and hints.get(parameters[0].name) is ToolContext
-    fields: dict[str, Any] = {
-        p.name: (hints[p.name], ... if p.default is p.empty else p.default) for p in parameters[takes_context:]
-    }
-    name = getattr(function, "__name__", "tool")
-    config = ConfigDict(strict=True, extra="ignore")
-    model: type[BaseModel] = create_model(name, __config__=config, **fields)
-    spec = ToolSpec(name, inspect.getdoc(function) or "", _schema(model))
-    return Tool(spec, function, model, takes_context, silent)
+        return lambda f: Tool(f.__name__, f, silent)
+    return Tool(function.__name__, function, silent)
 
 
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
@@ -121,7 +127,7 @@ async def run_calls(
 
     They can when every call was a silent tool's and none failed. An error becomes its call's result.
     """
-    by_name = {t.spec.name: t for t in tools}
+    by_name = {t.name: t for t in tools}
     results, settled = [], True
     for call in calls:
         content, ok = await _run_call(by_name, call, context)

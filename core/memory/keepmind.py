@@ -30,6 +30,8 @@ class SummaryLimits:
 class Keepmind(Memory):
     """Shows every turn from the root to the head exactly once: raw, or through its segment."""
 
+    is_history = True
+
     def __init__(self, limits: WindowLimits = WindowLimits(), sizes: SummaryLimits = SummaryLimits()) -> None:  # noqa: B008 -- frozen
         self.limits = limits
         self.sizes = sizes

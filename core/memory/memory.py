@@ -37,6 +37,8 @@ class Memory:
     erasure reach it. A memory that keeps data elsewhere can't be exported or erased.
     """
 
+    is_history: bool = False
+    """Whether this is a kind of history; a bot has exactly one."""
     rules: str = ""
     """What the model is told about this memory, in the system message."""
 
