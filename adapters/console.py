@@ -119,6 +119,10 @@ class ConsoleAdapter:
             private=self._private,
         )
 
+    def serves(self, chat: ChatKey) -> bool:
+        """Say whether a chat is the one at this terminal."""
+        return chat == self._chat
+
     def split(self, text: str) -> Sequence[str]:
         """Leave the answer whole: a terminal takes any length."""
         return [text]
@@ -134,7 +138,7 @@ class ConsoleAdapter:
 
     async def edit(self, message_id: str, out: Outgoing) -> None:
         """Print what is new of a message; raises as `send` does."""
-        if out.chat != self._chat:
+        if not self.serves(out.chat):
             raise Unreachable(f"{out.chat} is not the chat of this terminal")
         saved = _save(out.file) if out.file else None
         try:

@@ -188,7 +188,7 @@ async def _compact(settings: Settings, everything: bool) -> int:
     from bots.app import open_app
 
     async with open_app(settings) as opened:
-        return await opened.compactor.compact_quiet(all=everything)
+        return await opened.compactor.compact_quiet(everything=everything)
 
 
 def _settings(level: str = "WARNING") -> Settings:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import Any
 
-from core.conversation import Conversation, Segment
+from core.conversation import Segment
 from core.facts import Fact
 from core.messages import PRIVATE, ChatKey, Person
 from core.store import ChatInfo, ConversationStore, Receipt
@@ -63,9 +63,8 @@ def _chat_of(scope: str, person: Person) -> tuple[ChatKey, Person, bool]:
 
 
 async def _facts(store: ConversationStore, chat: ChatKey, person: Person, private: bool) -> list[Data]:
-    conversation: Conversation = await store.load(chat, person, private=private)
-    scope = PRIVATE if private else chat.scope
-    return [_fact(person, scope, fact) for fact in conversation.facts.by_key.values()]
+    conversation = await store.load(chat, person, private=private)
+    return [_fact(person, conversation.scope, fact) for fact in conversation.facts.by_key.values()]
 
 
 def _fact(person: Person, scope: str, fact: Fact) -> Data:

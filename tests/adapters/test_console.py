@@ -6,12 +6,16 @@ import asyncio
 import io
 import os
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
 import pytest
+from prompt_toolkit.application import create_app_session
+from prompt_toolkit.input import create_pipe_input
+from prompt_toolkit.output import DummyOutput
 
 from adapters.console import Command, ConsoleAdapter, Screen, place
 from core.adapter import Outgoing
@@ -274,3 +278,58 @@ async def test_the_console_is_an_adapter() -> None:
     await adapter.typing(DEMO)
     assert (adapter.platform, adapter.quiet, adapter.pace) == ("console", 0, 0)
     assert list(adapter.split("any\ntext" * 10_000)) == ["any\ntext" * 10_000]
+
+
+@contextmanager
+def terminal(history: Path | None = None) -> Iterator[tuple[Echo, Terminal, Callable[[str], None]]]:
+    """A conversation at a terminal, typed through the input that prompt_toolkit gives for tests."""
+    out = Terminal()
+    with create_pipe_input() as keyboard, create_app_session(input=keyboard, output=DummyOutput()):
+        adapter = ConsoleAdapter(DEMO, Person("console", "demo"), source=Terminal(), sink=out, history=history)
+        yield Echo(adapter, commands=[Named("memory why", "Say where a fact is from")]), out, keyboard.send_text
+
+
+@dataclass(frozen=True)
+class Named:
+    name: str
+    summary: str
+
+
+@pytest.mark.parametrize("end", ["\x04", "\x03"])
+async def test_at_a_terminal_a_line_is_a_message_until_control_d_or_c(end: str) -> None:
+    with terminal() as (engine, out, type_in):
+        type_in(f"hello\r\r{end}")
+        await asyncio.wait_for(engine.adapter.run(engine), 10)
+    assert [message.text for message in engine.heard] == ["hello"]
+    assert out.getvalue() == "You said: hello\n"
+
+
+async def test_the_terminal_completes_commands() -> None:
+    with terminal() as (engine, _, type_in):
+        talk = asyncio.create_task(engine.adapter.run(engine))
+        type_in("/mem\t")
+        await asyncio.sleep(0.5)  # completing runs beside the typing
+        type_in(" age\r\x04")
+        await asyncio.wait_for(talk, 10)
+    assert [message.text for message in engine.heard] == ["/memory why age"]
+
+
+async def test_the_terminal_remembers_its_lines_until_one_forgets(tmp_path: Path) -> None:
+    history = tmp_path / "new" / "console_history"
+    with terminal(history) as (engine, _, type_in):
+        type_in("hello\r\x04")
+        await asyncio.wait_for(engine.adapter.run(engine), 10)
+    assert "+hello" in history.read_text()
+    assert stat.S_IMODE(history.stat().st_mode) == 0o600
+    with terminal(history) as (engine, _, type_in):
+        type_in("\x1b[A\r/forget me\r\x1b[A\x1b[A\r\x04")
+        await asyncio.wait_for(engine.adapter.run(engine), 10)
+    assert [message.text for message in engine.heard] == ["hello", "/forget me"]
+    assert "hello" not in history.read_text()
+
+
+async def test_a_failure_at_a_terminal_is_said_and_the_talk_goes_on(capsys: pytest.CaptureFixture[str]) -> None:
+    with terminal() as (echo, _, type_in):
+        type_in("hello\r\x04")
+        await asyncio.wait_for(echo.adapter.run(Failing(echo.adapter)), 10)
+    assert "the disk is full" in capsys.readouterr().err

@@ -1,0 +1,90 @@
+"""The log: no secret ever, one line or one JSON object a record."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Iterator
+
+import pytest
+
+from bots.logging import HIDDEN, Redaction, set_up_logging
+from config.settings import Settings
+
+TOKEN = "123456789:AAabcdefghijklmnopqrstuvwxyz0123456"
+KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz"
+DISCORD = "MTExMTExMTExMTExMTExMTEx.GabcDE.abcdefghijklmnopqrstuvwxyz0123"
+SECRETS = [TOKEN, KEY, DISCORD, "hush-hush"]
+LOGGERS = ("httpx", "httpx2", "httpcore", "openai", "telegram", "discord", "alembic")
+
+
+@pytest.fixture(autouse=True)
+def _as_before() -> Iterator[None]:
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield
+    root.handlers[:] = handlers
+    root.setLevel(level)
+    for name in LOGGERS:
+        logging.getLogger(name).setLevel(logging.NOTSET)
+
+
+def settings(**log: str) -> Settings:
+    return Settings.model_validate({"log": log, "model": {"api_key": "hush-hush"}})
+
+
+@pytest.mark.parametrize("form", ["console", "json"])
+@pytest.mark.parametrize("secret", SECRETS)
+def test_a_secret_is_hidden_wherever_it_stands(capsys: pytest.CaptureFixture[str], form: str, secret: str) -> None:
+    set_up_logging(settings(format=form))
+    log = logging.getLogger("keepmind.test")
+    log.warning("asked with %s", secret)
+    log.warning("asked", extra={"header": f"Bearer {secret}"})
+    try:
+        raise ValueError(f"POST https://api.telegram.org/bot{TOKEN}/getMe?key={secret}")
+    except ValueError:
+        log.exception("failed")
+    said = capsys.readouterr().err
+    assert secret not in said
+    assert said.count(HIDDEN) >= 3
+
+
+def test_the_password_of_a_database_is_hidden() -> None:
+    cleaned = Redaction().clean("can't open postgresql://me:s3cret@db.example/keepmind")
+    assert cleaned == f"can't open postgresql://{HIDDEN}@db.example/keepmind"
+
+
+def test_ids_and_times_are_left_as_they_are() -> None:
+    text = "turn 17 of telegram:-1001502049385/17 at 2026-01-02 03:04:05 took 0.25 s"
+    assert Redaction(["42"]).clean(text) == text
+
+
+@pytest.mark.parametrize("name", LOGGERS)
+def test_libraries_are_quiet(capsys: pytest.CaptureFixture[str], name: str) -> None:
+    set_up_logging(settings(level="DEBUG"))
+    logging.getLogger(name).info("HTTP Request: POST https://api.telegram.org/bot…/getMe")
+    assert capsys.readouterr().err == ""
+
+
+def test_the_level_is_the_one_that_is_set_or_the_command_has(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging(settings(), "WARNING")
+    logging.getLogger("keepmind").info("unseen")
+    set_up_logging(settings(level="INFO"), "WARNING")
+    logging.getLogger("keepmind").info("seen")
+    said = capsys.readouterr().err
+    assert "unseen" not in said
+    assert said.endswith("INFO seen\n")
+
+
+def test_extras_stand_behind_the_message(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging(settings())
+    logging.getLogger("keepmind").info("turn answered", extra={"turn": 17, "chat": "console:demo"})
+    assert capsys.readouterr().err.endswith("INFO turn answered turn=17 chat=console:demo\n")
+
+
+def test_a_record_can_be_json(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging(settings(format="json"))
+    logging.getLogger("keepmind").info("turn %s answered", 17, extra={"chat": "console:demo"})
+    entry = json.loads(capsys.readouterr().err)
+    assert entry.pop("time").endswith("+00:00")
+    assert entry == {"level": "INFO", "logger": "keepmind", "message": "turn 17 answered", "chat": "console:demo"}
