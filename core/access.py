@@ -21,7 +21,7 @@ class Access:
 
     def is_admin(self, person: Person, *, anonymous: bool = False) -> bool:
         """Say whether a person is an admin; a sender that stands for nobody never is."""
-        return not anonymous and str(person) in self._admins
+        return not anonymous and bool({str(person), f"{person.platform}:*"} & self._admins)
 
     async def may_speak(self, message: Message) -> bool:
         """Say whether a message is to be heard at all."""

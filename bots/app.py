@@ -1,0 +1,99 @@
+"""The composition root: puts every collaborator together and gives each its lifetime."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import dataclass
+from zoneinfo import ZoneInfo
+
+from bots.memories import chosen_memories
+from bots.models import open_model
+from config.persona import load_persona
+from config.settings import Settings
+from core.adapter import Adapter
+from core.bot import Bot, Ports, build
+from core.clock import SystemClock
+from core.compactor import Compactor, CompactorLimits
+from core.draft import FactRules
+from core.engine import Engine
+from core.exchange import Limits
+from core.store import ConversationStore
+
+
+@dataclass(frozen=True)
+class App:
+    """A bot that runs."""
+
+    engine: Engine
+    store: ConversationStore
+    compactor: Compactor
+
+
+@asynccontextmanager
+async def open_app(
+    settings: Settings, *, adapters: Sequence[Adapter] = (), bot: Bot | None = None, closing_seconds: float = 10
+) -> AsyncIterator[App]:
+    """Run a bot, by default the one that the settings describe, until the block ends.
+
+    What a stopped process left open is taken up. At the end what is in progress gets `closing_seconds`. Raises
+    ConfigError or StoreError in one sentence.
+    """
+    async with AsyncExitStack() as stack:
+        store = await stack.enter_async_context(open_database(settings))
+        llm, counter = await stack.enter_async_context(open_model(settings))
+        ports = Ports(store, llm, counter, SystemClock(), adapters)
+        bot = bot or Bot(load_persona(settings.engine.persona), memory=chosen_memories(settings, llm))
+        engine = build(
+            bot,
+            ports,
+            admins=settings.access.admins,
+            allowed=settings.access.allowed,
+            limits=_limits(settings),
+            rules=fact_rules(settings),
+            compacting=CompactorLimits(settings.window.idle_minutes, settings.clock.job_seconds),
+            zone=ZoneInfo(settings.engine.time_zone),
+        )
+        stack.push_async_callback(engine.compactor.aclose, closing_seconds)
+        stack.push_async_callback(engine.aclose, closing_seconds)
+        if adapters:
+            await stack.enter_async_context(_clock(engine, settings))
+            await engine.recover()
+        yield App(engine, store, engine.compactor)
+
+
+@asynccontextmanager
+async def _clock(engine: Engine, settings: Settings) -> AsyncIterator[None]:
+    from adapters.apscheduler import ticking
+
+    async with ticking(engine.compactor.tick, settings.clock.interval_seconds):
+        yield
+
+
+@asynccontextmanager
+async def open_database(settings: Settings) -> AsyncIterator[ConversationStore]:
+    """Open the database, its schema upgraded, until the block ends. Raises StoreError in one sentence."""
+    from adapters.sql import open_store
+
+    store = await open_store(settings.storage.url)
+    try:
+        yield store
+    finally:
+        await store.aclose()
+
+
+def _limits(settings: Settings) -> Limits:
+    engine = settings.engine
+    return Limits(
+        engine.tool_rounds,
+        settings.model.reply_tokens,
+        engine.open_turn_minutes,
+        engine.parallel,
+        engine.max_burst_seconds,
+    )
+
+
+def fact_rules(settings: Settings) -> FactRules:
+    """Give the rules facts are held to."""
+    profile = settings.profile
+    return FactRules(frozenset(profile.single), profile.max_keys, profile.max_value, profile.max_total)
