@@ -85,7 +85,7 @@ class Window(Section):
     """How many recent turns are shown to the model word for word."""
 
     high_turns: Count = Field(60, description="Turns at which older ones are folded into the summary.")
-    low_turns: Count = Field(30, description="Turns that stay after folding.")
+    low_turns: Count = Field(24, description="Turns that stay after folding.")
     high_tokens: Count = Field(6000, description="Tokens at which older turns are folded.")
     low_tokens: Count = Field(3000, description="Tokens that stay after folding.")
     idle_turns: int = Field(8, ge=0, le=1_000_000, description="Turns that stay once a chat has gone quiet.")
@@ -102,7 +102,7 @@ class Summary(Section):
     """How older turns are folded."""
 
     segment_tokens: int = Field(300, ge=50, le=100_000, description="Most tokens of the summary of one range.")
-    merge_tokens: int = Field(1500, ge=100, le=1_000_000, description="Tokens at which summaries are merged.")
+    merge_tokens: int = Field(2400, ge=100, le=1_000_000, description="Tokens at which summaries are merged.")
 
     @model_validator(mode="after")
     def _merges_several(self) -> Summary:
