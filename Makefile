@@ -3,7 +3,6 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-FOLDERS := core adapters bots config tests benchmarks
 
 # The first Python that is new enough and can make environments, else the first that is new enough.
 PYTHON = $(shell for module in ensurepip sys; do for python in python3.13 python3.12 python3.11 python3 python; do \
@@ -28,15 +27,15 @@ soak: $(STAMP) ## Run the long tests
 	@$(BIN)/python -m pytest -m soak --timeout 3600 $(ARGS)
 
 format: $(STAMP) ## Format the code
-	@$(BIN)/ruff format $(FOLDERS)
-	@$(BIN)/ruff check --fix $(FOLDERS)
+	@$(BIN)/ruff format
+	@$(BIN)/ruff check --fix
 
 .PHONY: format-check
 format-check: $(STAMP)
-	@$(BIN)/ruff format --check $(FOLDERS)
+	@$(BIN)/ruff format --check
 
 lint: $(STAMP) ## Look for mistakes
-	@$(BIN)/ruff check $(FOLDERS)
+	@$(BIN)/ruff check
 
 types: $(STAMP) ## Check the types
 	@$(BIN)/mypy
@@ -45,7 +44,7 @@ install: $(STAMP) ## Install into .venv
 
 clean: ## Remove all that was made
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
-	find $(FOLDERS) -name __pycache__ -prune -exec rm -rf {} +
+	find . -name __pycache__ -prune -exec rm -rf {} +
 
 $(STAMP): pyproject.toml
 	@sh .ci/install "$(PYTHON)" $(VENV)
