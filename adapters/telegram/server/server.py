@@ -87,7 +87,8 @@ class TelegramServer(Talk):
         return self.journal.calls
 
     async def start(self) -> None:
-        """Listen, on a free port unless one was given."""
+        """Listen, on a free port unless one was given; after `stop` again on the same, as after an outage."""
+        self.api.updates.is_closed = False
         application = web.Application(client_max_size=_BODY)
         application.router.add_route("*", "/bot{token}/{method}", self._answer)
         application.router.add_get("/file/bot{token}/{path:.+}", self._file)

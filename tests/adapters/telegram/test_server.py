@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 import pytest
+from aiohttp import web
 from telegram import (
     Bot,
     BotCommand,
@@ -196,20 +197,20 @@ def free_port() -> int:
 async def test_a_bot_with_a_webhook_answers(server: TelegramServer, ann: User) -> None:
     hits: list[tuple[str, int]] = []
 
-    async def receive(request: aiohttp.web.Request) -> aiohttp.web.Response:
+    async def receive(request: web.Request) -> web.Response:
         update = await request.json()
         hits.append((request.headers.get("X-Telegram-Bot-Api-Secret-Token", ""), update["update_id"]))
         if len(hits) == 1:
-            return aiohttp.web.Response(status=500)
+            return web.Response(status=500)
         await app.update_queue.put(Update.de_json(update, app.bot))
-        return aiohttp.web.Response()
+        return web.Response()
 
-    hook = aiohttp.web.Application()
+    hook = web.Application()
     hook.router.add_post("/hook", receive)
-    runner = aiohttp.web.AppRunner(hook)
+    runner = web.AppRunner(hook)
     await runner.setup()
     port = free_port()
-    await aiohttp.web.TCPSite(runner, "127.0.0.1", port).start()
+    await web.TCPSite(runner, "127.0.0.1", port).start()
     async with application(server) as app:
         await app.bot.set_webhook(f"http://127.0.0.1:{port}/hook", secret_token=SECRET)
         server.say(ann, ann, "hi")
@@ -613,3 +614,12 @@ async def test_waiting_ends(server: TelegramServer, ann: User, bot: Bot) -> None
     await bot.send_message(ann.id, "a")
     await server.quiet(0.05)
     assert server.chat(ann.id) is server.chat("@ann")
+
+
+async def test_an_outage_loses_nothing(server: TelegramServer, ann: User, bot: Bot) -> None:
+    await server.stop()
+    with pytest.raises(NetworkError):
+        await bot.get_updates()
+    server.say(ann, ann, "hi")
+    await server.start()
+    assert len(await bot.get_updates()) == 1
