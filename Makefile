@@ -3,6 +3,7 @@
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+CODE := core adapters bots config tests benchmarks
 
 # The first Python that is new enough and can make environments, else the first that is new enough.
 PYTHON = $(shell for module in ensurepip sys; do for python in python3.13 python3.12 python3.11 python3 python; do \
@@ -27,15 +28,15 @@ soak: $(STAMP) ## Run the long tests
 	@$(BIN)/python -m pytest -m soak --timeout 3600 $(ARGS)
 
 format: $(STAMP) ## Format the code
-	@$(BIN)/ruff format
-	@$(BIN)/ruff check --fix
+	@$(BIN)/ruff format $(CODE)
+	@$(BIN)/ruff check --fix $(CODE)
 
 .PHONY: format-check
 format-check: $(STAMP)
-	@$(BIN)/ruff format --check
+	@$(BIN)/ruff format --check $(CODE)
 
 lint: $(STAMP) ## Look for mistakes
-	@$(BIN)/ruff check
+	@$(BIN)/ruff check $(CODE)
 
 types: $(STAMP) ## Check the types
 	@$(BIN)/mypy
