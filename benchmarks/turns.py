@@ -1,0 +1,273 @@
+"""What memory costs: CPU of one turn (load, compose, save) in one long chat on SQLite, beside other libraries.
+
+    python -m benchmarks.turns                 # ours and the floor
+    pip install -e . -r benchmarks/peers.txt   # in an environment of its own
+    python -m benchmarks.turns --peers         # and the others, in the same run
+
+The work is the same for all: a person's message and an answer of 25 words each, a model that answers at once. CPU is
+`time.process_time`, so every thread counts; given is the median of the 20 turns before turn 100, 1,000 and 10,000.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import importlib
+import sqlite3
+import statistics
+import tempfile
+import time
+import warnings
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from adapters.sql import open_store
+from adapters.tiktoken import TiktokenCounter
+from benchmarks.replay import Nowhere, Replay
+from bots.memories import chosen_memories
+from config.persona import load_persona
+from config.settings import Settings
+from core.bot import Bot, Ports, build
+from core.clock import SystemClock
+from core.conversation import Answer, State
+from core.messages import ChatKey, Message, Person
+from core.prompt import turn_cost
+
+Step = Callable[[int], Awaitable[None]]
+MARKS = (100, 1_000, 10_000)
+SUMMARY = "A fixed summary of two hundred characters. " * 5
+CHAT, PERSON = ChatKey("bench", "1"), Person("bench", "1")
+
+
+def asked(i: int) -> str:
+    return (
+        f"turn {i}: the user writes a message of about twenty five words about some topic so that sizes look like a "
+        "real chat message here"
+    )
+
+
+def answered(i: int) -> str:
+    return (
+        f"turn {i}: the assistant answers with about twenty five words on the same topic, as short as bots usually are "
+        "in a chat like this one"
+    )
+
+
+def message(i: int) -> Message:
+    return Message(str(i), CHAT, PERSON, asked(i), datetime.now(UTC))
+
+
+@asynccontextmanager
+async def keepmind(path: Path) -> AsyncIterator[Step]:
+    """Ours: inbox, load, compose, save, delivered; with the default memories, real tokens and compaction."""
+    counter, settings, clock = TiktokenCounter("gpt-4o-mini"), Settings(), SystemClock()
+    model = Replay(counter)
+    store = await open_store(f"sqlite:///{path}")
+    bot = Bot(load_persona("default"), memory=chosen_memories(settings, model))
+    engine = build(bot, Ports(store, model, counter, clock, [Nowhere()]))
+    composer, counter_in_use = engine.shared.composer, engine.shared.counter
+
+    async def step(i: int) -> None:
+        said = message(i)
+        await store.receive(said)
+        conversation, turn = await store.open([said], tokens=counter_in_use.count(said.text), at=clock.now())
+        prompt = await composer.compose(conversation, turn)
+        prompt.messages()
+        turn = replace(turn, state=State.ANSWERED, answer=Answer(answered(i)))
+        turn = replace(turn, tokens=turn_cost(turn, counter_in_use))
+        await store.save(turn)
+        await store.progress(turn.id, chunk=1, preview="", state=State.DELIVERED)
+        if any(m.due(conversation, composer.work().budget) for m in composer.memories):
+            await engine.compactor.compact(CHAT)
+
+    yield step
+    await store.aclose()
+
+
+@asynccontextmanager
+async def keepmind_engine(path: Path) -> AsyncIterator[Step]:
+    """Ours through the front door: access, commands, lanes, tasks and delivery as well."""
+    counter, settings = TiktokenCounter("gpt-4o-mini"), Settings()
+    model = Replay(counter)
+    store = await open_store(f"sqlite:///{path}")
+    bot = Bot(load_persona("default"), memory=chosen_memories(settings, model))
+    engine = build(bot, Ports(store, model, counter, SystemClock(), [Nowhere()]), allowed=["*"])
+
+    async def step(i: int) -> None:
+        model.answer = answered(i)
+        await engine.handle(message(i))
+        model.prompts.clear()
+
+    yield step
+    await engine.compactor.finish_due()
+    await store.aclose()
+
+
+@asynccontextmanager
+async def floor(path: Path) -> AsyncIterator[Step]:
+    """The least that could be done: bare sqlite3, rows appended, the last forty read."""
+    db = sqlite3.connect(path, isolation_level=None)
+    db.executescript(
+        "pragma journal_mode=wal; pragma synchronous=normal;"
+        "create table message(id integer primary key, chat text, role text, content text);"
+        "create index by_chat on message(chat, id)"
+    )
+
+    async def step(i: int) -> None:
+        db.execute("select role, content from message where chat = 'c' order by id desc limit 40").fetchall()
+        db.execute("begin immediate")
+        rows = [("c", "user", asked(i)), ("c", "assistant", answered(i))]
+        db.executemany("insert into message(chat, role, content) values (?, ?, ?)", rows)
+        db.execute("commit")
+
+    yield step
+    db.close()
+
+
+@asynccontextmanager
+async def openai_agents(path: Path) -> AsyncIterator[Step]:
+    """openai-agents, SQLiteSession, the newest 40 items."""
+    session = importlib.import_module("agents").SQLiteSession("c", path)
+
+    async def step(i: int) -> None:
+        await session.get_items(limit=40)
+        await session.add_items([{"role": "user", "content": asked(i)}, {"role": "assistant", "content": answered(i)}])
+
+    yield step
+    session.close()
+
+
+@asynccontextmanager
+async def llama_index(path: Path) -> AsyncIterator[Step]:
+    """LlamaIndex, Memory of 3,000 tokens on aiosqlite, an estimate for a tokenizer."""
+    memory_class = importlib.import_module("llama_index.core.memory").Memory
+    chat_message = importlib.import_module("llama_index.core.llms").ChatMessage
+    memory = memory_class.from_defaults(
+        session_id="c",
+        token_limit=3000,
+        tokenizer_fn=lambda text: [0] * (len(text) // 4),
+        async_database_uri=f"sqlite+aiosqlite:///{path}",
+    )
+
+    async def step(i: int) -> None:
+        await memory.aget()
+        pair = [chat_message(role="user", content=asked(i)), chat_message(role="assistant", content=answered(i))]
+        await memory.aput_messages(pair)
+
+    yield step
+
+
+def _langchain_model() -> Any:
+    base = importlib.import_module("langchain_core.language_models.llms").LLM
+
+    class Model(base):  # type: ignore[misc, valid-type] # imported when it is there
+        @property
+        def _llm_type(self) -> str:
+            return "fixed"
+
+        def _call(self, prompt: str, stop: Any = None, **more: Any) -> str:  # noqa: ARG002 -- the library's port
+            return SUMMARY
+
+        def get_num_tokens(self, text: str) -> int:
+            return len(text) // 4
+
+    return Model()
+
+
+def _langchain(kind: str) -> Callable[[Path], Any]:
+    @asynccontextmanager
+    async def run(path: Path) -> AsyncIterator[Step]:
+        classes = importlib.import_module("langchain_classic.memory")
+        histories = importlib.import_module("langchain_community.chat_message_histories")
+        history = histories.SQLChatMessageHistory("c", connection=f"sqlite:///{path}")
+        if kind == "window":
+            memory = classes.ConversationBufferWindowMemory(k=20, return_messages=True, chat_memory=history)
+        else:
+            memory = classes.ConversationSummaryBufferMemory(
+                llm=_langchain_model(), max_token_limit=3000, return_messages=True, chat_memory=history
+            )
+
+        async def step(i: int) -> None:
+            memory.load_memory_variables({})
+            memory.save_context({"input": asked(i)}, {"output": answered(i)})
+
+        yield step
+
+    return run
+
+
+@asynccontextmanager
+async def langgraph(path: Path) -> AsyncIterator[Step]:
+    """LangGraph, MessagesState with its SQLite saver, nothing trimmed."""
+    graphs = importlib.import_module("langgraph.graph")
+    saver = importlib.import_module("langgraph.checkpoint.sqlite.aio").AsyncSqliteSaver
+    messages = importlib.import_module("langchain_core.messages")
+    async with saver.from_conn_string(str(path)) as checkpointer:
+        graph = graphs.StateGraph(graphs.MessagesState)
+        graph.add_node("model", lambda state: {"messages": [messages.AIMessage(answered(len(state["messages"])))]})
+        graph.add_edge(graphs.START, "model")
+        graph.add_edge("model", graphs.END)
+        app = graph.compile(checkpointer=checkpointer)
+
+        async def step(i: int) -> None:
+            await app.ainvoke({"messages": [messages.HumanMessage(asked(i))]}, {"configurable": {"thread_id": "c"}})
+
+        yield step
+
+
+OURS: dict[str, Callable[[Path], Any]] = {
+    "floor: bare sqlite3, last 40 rows": floor,
+    "Keepmind: load, compose, save": keepmind,
+    "Keepmind: the whole engine": keepmind_engine,
+}
+PEERS: dict[str, Callable[[Path], Any]] = {
+    "openai-agents SQLiteSession, last 40 items": openai_agents,
+    "LangChain window (k=20), SQL history": _langchain("window"),
+    "LangChain summary buffer (3,000), SQL history": _langchain("summary"),
+    "LlamaIndex Memory (3,000), aiosqlite": llama_index,
+    "LangGraph, SQLite saver": langgraph,
+}
+
+
+async def measure(make: Callable[[Path], Any], turns: int, seconds: float) -> list[float]:
+    """Run turns until there are enough or the time is up; give the CPU of each in milliseconds."""
+    spent: list[float] = []
+    with tempfile.TemporaryDirectory() as folder:
+        async with make(Path(folder) / "bench.db") as step:
+            ends = time.monotonic() + seconds
+            while len(spent) < turns and time.monotonic() < ends:
+                began = time.process_time()
+                await step(len(spent))
+                spent.append((time.process_time() - began) * 1000)
+    return spent
+
+
+def medians(spent: list[float]) -> Iterator[str]:
+    for mark in MARKS:
+        before = spent[mark - 20 : mark]
+        yield f"{statistics.median(before):8.3f}" if len(before) == 20 else "       –"
+
+
+async def main(options: argparse.Namespace) -> None:
+    """Print a table of milliseconds of CPU a turn."""
+    warnings.filterwarnings("ignore")
+    print(f"{'ms of CPU a turn, at turn':46s}" + "".join(f"{mark:8,d}" for mark in MARKS) + "   turns run")
+    for name, make in {**OURS, **(PEERS if options.peers else {})}.items():
+        try:
+            spent = await measure(make, options.turns, options.seconds)
+        except ImportError as error:
+            print(f"{name:46s} not installed: {error}")
+            continue
+        print(f"{name:46s}" + "".join(medians(spent)) + f"   {len(spent):,d}", flush=True)
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peers", action="store_true", help="measure the other libraries too")
+    parser.add_argument("--turns", type=int, default=10_000, help="turns of each")
+    parser.add_argument("--seconds", type=float, default=150, help="longest time for each")
+    asyncio.run(main(parser.parse_args()))
