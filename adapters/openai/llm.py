@@ -47,7 +47,8 @@ class OpenAILLM:
     `context` is the size in tokens, by default what is known of the model's name. `reply_tokens` caps each answer.
     `fallback_model` of the same server is asked when the main one is down or unknown. `calls_tools=None` tries.
     `silence` is the longest pause in seconds within a stream, `connect` the longest wait for a connection;
-    `retries` and `retry_seconds` bound the tries of one question. `extra` goes into each request (temperature, …).
+    `retries` and `retry_seconds` bound the tries of one question. `extra` goes into each request,
+    `answer_extra` (temperature, penalties) only into those for answers to people, not for summaries and facts.
     Raises ConfigError for a key that can't stand in a header.
     """
 
@@ -66,6 +67,7 @@ class OpenAILLM:
         retries: int = 3,
         retry_seconds: float = 60.0,
         extra: Mapping[str, Any] | None = None,
+        answer_extra: Mapping[str, Any] | None = None,
         http_client: httpx2.AsyncClient | None = None,
         clock: Callable[[], float] = time.monotonic,
         sleep: Sleep = asyncio.sleep,
@@ -76,7 +78,7 @@ class OpenAILLM:
         self._context = context or known_context(model)
         self._reply_tokens = reply_tokens
         self._silence, self._connect = silence, connect
-        self._extra = {name: value for name, value in (extra or {}).items() if value is not None}
+        self._extra, self._answer_extra = _set(extra), _set(answer_extra)
         self._patience = partial(Patience, retries, retry_seconds, clock, sleep, chance)
         self._client = to_client(api_key, base_url, http_client)
         self._server = Server(safe_url(self._client.base_url), api_key.strip())
@@ -133,7 +135,8 @@ class OpenAILLM:
     def _payload(self, model: _Model, request: Request, limit: int | None, on_text: OnText | None) -> Payload:
         dialect = model.dialect
         stream = dialect.streams if on_text else not dialect.answers_whole
-        return to_payload(model.name, request, dialect, limit, stream, self._extra)
+        extra = {**self._extra, **self._answer_extra} if request.purpose == "answer" else self._extra
+        return to_payload(model.name, request, dialect, limit, stream, extra)
 
     def _adapts(self, model: _Model, trouble: Trouble, payload: Payload) -> bool:
         if trouble.size:
@@ -213,6 +216,11 @@ class OpenAILLM:
 def _noted(answer: Answer, completion: Completion) -> Completion:
     logger.info("model=%s id=%s finish=%s usage=%s", completion.model, answer.id, completion.finish, completion.usage)
     return completion
+
+
+def _set(extra: Mapping[str, Any] | None) -> dict[str, Any]:
+    """Return the parameters that the operator has set."""
+    return {name: value for name, value in (extra or {}).items() if value is not None}
 
 
 def _parsed(body: bytes) -> object:
