@@ -89,13 +89,16 @@ class ConsoleAdapter:
         self.interactive = self._source.isatty() and self._screen.live
         self.quiet = 0.05 if self.interactive else 0.0
 
-    async def run(self, engine: Engine) -> None:
-        """Hold the conversation until the input ends, or its reader is gone."""
+    async def run(self, engine: Engine) -> int:
+        """Hold the conversation until the input ends, or its reader is gone; how many lines were said."""
+        said = 0
         async for line in self._terminal(engine) if self.interactive else lines(self._source.fileno()):
             if line.strip():
                 await self._say(engine, line)
+                said += 1
             if self._screen.gone:
-                return
+                break
+        return said
 
     async def _say(self, engine: Engine, text: str) -> None:
         try:

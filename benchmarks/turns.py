@@ -40,7 +40,7 @@ from core.prompt import turn_cost
 Step = Callable[[int], Awaitable[None]]
 MARKS = (100, 1_000, 10_000)
 SUMMARY = "A fixed summary of two hundred characters. " * 5
-CHAT, PERSON = ChatKey("bench", "1"), Person("bench", "1")
+CHAT, PERSON = ChatKey("replay", "1"), Person("replay", "1")
 
 
 def asked(i: int) -> str:

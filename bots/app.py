@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from bots.memories import chosen_memories
+from bots.memories import chosen_memories, fact_rules
 from bots.models import open_model
 from config.persona import load_persona
 from config.settings import Settings
@@ -15,8 +16,8 @@ from core.adapter import Adapter
 from core.bot import Bot, Ports, build
 from core.clock import SystemClock
 from core.compactor import Compactor, CompactorLimits
-from core.draft import FactRules
 from core.engine import Engine
+from core.errors import StoreError
 from core.exchange import Limits
 from core.store import ConversationStore
 
@@ -32,15 +33,21 @@ class App:
 
 @asynccontextmanager
 async def open_app(
-    settings: Settings, *, adapters: Sequence[Adapter] = (), bot: Bot | None = None, closing_seconds: float = 10
+    settings: Settings,
+    *,
+    adapters: Sequence[Adapter] = (),
+    bot: Bot | None = None,
+    store: ConversationStore | None = None,
+    closing_seconds: float = 10,
+    tick_at_once: bool = True,
 ) -> AsyncIterator[App]:
     """Run a bot, by default the one that the settings describe, until the block ends.
 
-    What a stopped process left open is taken up. At the end what is in progress gets `closing_seconds`. Raises
-    ConfigError or StoreError in one sentence.
+    What a stopped process left open is taken up. At the end what is in progress gets `closing_seconds`. A `store`
+    given is used and left open. Raises ConfigError or StoreError in one sentence.
     """
     async with AsyncExitStack() as stack:
-        store = await stack.enter_async_context(open_database(settings))
+        store = store or await stack.enter_async_context(open_database(settings))
         llm, counter = await stack.enter_async_context(open_model(settings))
         ports = Ports(store, llm, counter, SystemClock(), adapters)
         bot = bot or Bot(load_persona(settings.engine.persona), memory=chosen_memories(settings, llm))
@@ -57,16 +64,16 @@ async def open_app(
         stack.push_async_callback(engine.compactor.aclose, closing_seconds)
         stack.push_async_callback(engine.aclose, closing_seconds)
         if adapters:
-            await stack.enter_async_context(_clock(engine, settings))
+            await stack.enter_async_context(_clock(engine, settings, tick_at_once))
             await engine.recover()
         yield App(engine, store, engine.compactor)
 
 
 @asynccontextmanager
-async def _clock(engine: Engine, settings: Settings) -> AsyncIterator[None]:
+async def _clock(engine: Engine, settings: Settings, at_once: bool) -> AsyncIterator[None]:
     from adapters.apscheduler import ticking
 
-    async with ticking(engine.compactor.tick, settings.clock.interval_seconds):
+    async with ticking(engine.compactor.tick, settings.clock.interval_seconds, at_once=at_once):
         yield
 
 
@@ -75,11 +82,21 @@ async def open_database(settings: Settings) -> AsyncIterator[ConversationStore]:
     """Open the database, its schema upgraded, until the block ends. Raises StoreError in one sentence."""
     from adapters.sql import open_store
 
+    if settings.storage.database_url is None:
+        _make_folder(settings.storage.data_dir)
     store = await open_store(settings.storage.url)
     try:
         yield store
     finally:
         await store.aclose()
+
+
+def _make_folder(folder: Path) -> None:
+    """Make the folder of data, for its owner alone. Raises StoreError."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise StoreError(f"The folder {folder} can't be made ({error.strerror}); set KEEPMIND_DATA_DIR.") from None
 
 
 def _limits(settings: Settings) -> Limits:
@@ -91,9 +108,3 @@ def _limits(settings: Settings) -> Limits:
         engine.parallel,
         engine.max_burst_seconds,
     )
-
-
-def fact_rules(settings: Settings) -> FactRules:
-    """Give the rules facts are held to."""
-    profile = settings.profile
-    return FactRules(frozenset(profile.single), profile.max_keys, profile.max_value, profile.max_total)

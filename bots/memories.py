@@ -56,9 +56,14 @@ def _keepmind(settings: Settings, llm: LLM) -> Memory:  # noqa: ARG001 -- each k
 
 
 def _profile(settings: Settings, llm: LLM) -> Memory:
-    p = settings.profile
-    rules = FactRules(frozenset(p.single), p.max_keys, p.max_value, p.max_total)
-    return Profile(p.fields, rules, p.extraction, lambda: llm.calls_tools)
+    profile = settings.profile
+    return Profile(profile.fields, fact_rules(settings), profile.extraction, lambda: llm.calls_tools)
+
+
+def fact_rules(settings: Settings) -> FactRules:
+    """Give the rules that facts are held to."""
+    profile = settings.profile
+    return FactRules(frozenset(profile.single), profile.max_keys, profile.max_value, profile.max_total)
 
 
 KINDS: dict[str, Make] = {"keepmind": _keepmind, "profile": _profile}

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
-from pathlib import Path
+from typing import Any
 
 from bots.output import tell
 from config.settings import Settings
+from core.errors import ConfigError, LLMRejected
 from core.llm import LLM, Completion, OnText, Request, TokenCounter
 
 LOCAL_CONTEXT = 4096
+LOCAL_REPLY = 512
 
 
 @asynccontextmanager
@@ -28,23 +30,24 @@ async def open_model(settings: Settings) -> AsyncIterator[tuple[LLM, TokenCounte
 
 
 @asynccontextmanager
-async def _server_model(settings: Settings, base_url: str = "") -> AsyncIterator[LLM]:
+async def _server_model(settings: Settings, **more: Any) -> AsyncIterator[LLM]:
+    """Open the model of the settings; `more` takes precedence over them."""
     from adapters.openai import OpenAILLM
 
     model = settings.model
-    tools = None if model.calls_tools == "auto" else model.calls_tools
-    llm = OpenAILLM(
-        model=model.chosen,
-        api_key=model.api_key.get_secret_value() if model.api_key else "",
-        base_url=base_url or model.base_url,
-        context=LOCAL_CONTEXT if base_url else model.context,
-        reply_tokens=model.reply_tokens,
-        fallback_model=model.fallback,
-        calls_tools=False if base_url else tools,
-        silence=model.silence_seconds,
-        retry_seconds=model.retry_seconds,
-        extra={"temperature": model.temperature} if model.temperature is not None else None,
-    )
+    given = {
+        "model": model.chosen,
+        "api_key": model.api_key.get_secret_value() if model.api_key else "",
+        "base_url": model.base_url,
+        "context": model.context,
+        "reply_tokens": model.reply_tokens,
+        "fallback_model": model.fallback,
+        "calls_tools": None if model.calls_tools == "auto" else model.calls_tools,
+        "silence": model.silence_seconds,
+        "retry_seconds": model.retry_seconds,
+        "extra": {} if model.temperature is None else {"temperature": model.temperature},
+    }
+    llm = OpenAILLM(**{**given, **more})
     try:
         yield llm
     finally:
@@ -52,35 +55,41 @@ async def _server_model(settings: Settings, base_url: str = "") -> AsyncIterator
 
 
 class LocalModel:
-    """The small model in this process; fetched where it is missing, and loaded, when it is first asked."""
+    """The small model of this machine; fetched where it is missing, and loaded, when it is first asked."""
 
     calls_tools = False
+    context = LOCAL_CONTEXT
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._stack = AsyncExitStack()
         self._opening = asyncio.Lock()
-        self._llm: LLM | None = None
-
-    @property
-    def context(self) -> int:
-        """The size of its context in tokens."""
-        return LOCAL_CONTEXT
+        self._talking: LLM | None = None
+        self._extracting: LLM | None = None
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
-        """Answer a request, loading the model when it is the first. Raises ConfigError when it can't be had."""
+        """Answer a request, loading the model when it is the first. Raises LLMError as any model does."""
         async with self._opening:
-            if self._llm is None:
-                self._llm = await self._open()
-        return await self._llm.complete(request, on_text)
+            if self._talking is None:
+                await self._open()
+        llm = self._extracting if request.purpose == "extract" else self._talking
+        assert llm is not None
+        return await llm.complete(request, on_text)
 
-    async def _open(self) -> LLM:
-        from adapters.llamacpp import EmbeddedServer, fetch
+    async def _open(self) -> None:
+        from adapters.llamacpp import ANSWER_EXTRA, EmbeddedServer, fetch, model_file
 
-        folder = Path(self._settings.storage.data_dir)
-        path = await asyncio.to_thread(fetch, folder, tell)
-        url = await self._stack.enter_async_context(EmbeddedServer(path, context=LOCAL_CONTEXT))
-        return await self._stack.enter_async_context(_server_model(self._settings, url))
+        folder = self._settings.storage.data_dir
+        try:
+            path = model_file(folder) or await asyncio.to_thread(fetch, folder, tell)
+            server = await self._stack.enter_async_context(EmbeddedServer(path, context=LOCAL_CONTEXT))
+        except ConfigError as error:
+            raise LLMRejected(str(error)) from error
+        at = {"base_url": server.base_url, "context": LOCAL_CONTEXT, "calls_tools": False, "fallback_model": None}
+        self._extracting = await self._stack.enter_async_context(_server_model(self._settings, **at))
+        self._talking = await self._stack.enter_async_context(
+            _server_model(self._settings, **at, extra=ANSWER_EXTRA, reply_tokens=LOCAL_REPLY)
+        )
 
     async def __aenter__(self) -> LocalModel:
         return self
