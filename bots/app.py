@@ -47,7 +47,7 @@ async def open_app(
     given is used and left open. Raises ConfigError or StoreError in one sentence.
     """
     async with AsyncExitStack() as stack:
-        store = store or await stack.enter_async_context(open_database(settings))
+        store = store if store is not None else await stack.enter_async_context(open_database(settings))
         llm, counter = await stack.enter_async_context(open_model(settings))
         ports = Ports(store, llm, counter, SystemClock(), adapters)
         bot = bot or Bot(load_persona(settings.engine.persona), memory=chosen_memories(settings, llm))

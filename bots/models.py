@@ -81,7 +81,9 @@ class LocalModel:
 
         folder = self._settings.storage.data_dir
         try:
-            path = model_file(folder) or await asyncio.to_thread(fetch, folder, tell)
+            path = model_file(folder)
+            if path is None:
+                path = await asyncio.to_thread(fetch, folder, tell)
             server = await self._stack.enter_async_context(EmbeddedServer(path, context=LOCAL_CONTEXT))
         except ConfigError as error:
             raise LLMRejected(str(error)) from error
