@@ -123,11 +123,20 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class PersonSettings:
-    """What a person chose about their memory; `zone` is an IANA time zone name."""
+    """What a person chose about their memory; `zone` is an IANA time zone name.
+
+    Facts are learned only from what was said after `since`: what came before was said with memory off, or has been
+    forgotten on purpose.
+    """
 
     memory: Literal["on", "ask", "off"] = "on"
     language: str = ""
     zone: str = ""
+    since: datetime | None = None
+
+    def may_learn(self, at: datetime) -> bool:
+        """Say whether facts may be learned from what was said at a time."""
+        return self.memory != "off" and (self.since is None or at > self.since)
 
 
 Step = Segment | Turn

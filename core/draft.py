@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from core.errors import ToolError
 from core.facts import Action, Change, Fact, Facts, Item, Source, Writer
-from core.secrets import looks_secret
+from core.kept import storable
+from core.letters import words_of
+from core.secrets import holds_secret, looks_secret, stated_as_secret
 
 SHORT_FORMS = {"+": "add", "-": "remove", ".": "change", "_": "clear"}
 
@@ -31,18 +33,28 @@ class Words:
     """What a fact may be taken from.
 
     `own` is what the person said themselves, `foreign` what only passed by: forwards, quotes, files, tool results.
+    `earlier` gives the same two of the talk that is still in sight; it is asked only when it matters.
     """
 
     chat: str
     turn: int | None
     own: str
     foreign: str = ""
+    earlier: Callable[[], tuple[str, str]] = lambda: ("", "")
+
+    def said_by_others(self, value: str) -> bool:
+        """Say whether a value stands in foreign words and nowhere in the person's own."""
+        if _holds(self.own, value):
+            return False
+        if stands_in(value, self.foreign):
+            return True
+        own, foreign = self.earlier()
+        return stands_in(value, foreign) and not _holds(own, value)
 
 
 def normal_key(key: str) -> str:
     """Normalise a key to snake_case of 1 to 64 letters and digits. Raises ToolError naming the rule."""
-    text = unicodedata.normalize("NFKC", key).strip().casefold()
-    text = re.sub(r"[\W_]+", "_", text).strip("_")
+    text = "_".join(words_of(unicodedata.normalize("NFKC", key).casefold()))
     if not 1 <= len(text) <= 64:
         raise ToolError(f"the key {_preview(key)} can't be used: a key is 1 to 64 letters, digits and underscores")
     return text
@@ -53,11 +65,39 @@ def same(text: str) -> str:
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 
+def stands_in(value: str, words: str) -> bool:
+    """Say whether words hold a value, as whole words where the script sets them apart by spaces."""
+    wanted, said = same(value), same(words)
+    if wanted not in said or not wanted:
+        return False
+    return bool(_UNSPACED.search(wanted) or re.search(rf"(?<!\w){re.escape(wanted)}(?!\w)", said))
+
+
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+"""Thai, Lao, Burmese, Khmer, kana, Han, and Hangul with its particles."""
+
+
+def _holds(words: str, value: str) -> bool:
+    return same(value) in same(words)
+
+
 def quote_of(value: str, words: str) -> str:
-    """Give the sentence of `words` that holds `value`, else the beginning of the words; at most 200 characters."""
-    sentences = [s.strip() for s in re.split(r"(?<=[.!?。！？])\s+|\n", words) if s.strip()]
+    """Give the sentence of `words` that tells `value`, at most 200 characters of it around the value.
+
+    When none has any word of it (a date said in another way), give the beginning. A sentence with a secret in it is
+    not given: then it is the value alone.
+    """
     wanted = same(value)
-    return next((s for s in sentences if wanted in same(s)), words.strip())[:200]
+    sentences = [s.strip() for s in re.split(r"(?<=[.!?。！？])\s+|[\r\n]+", words) if s.strip()]
+    best = max(sentences, key=lambda s: _likeness(wanted, same(s)), default="")
+    chosen = best if _likeness(wanted, same(best)) else words.strip()
+    start = max(chosen.casefold().find(value.casefold()) - 100, 0) if len(chosen) > 200 else 0
+    quote = chosen[start : start + 200].strip()
+    return quote if not holds_secret(quote) else value if value in words else ""
+
+
+def _likeness(wanted: str, sentence: str) -> int:
+    return 1000 if wanted in sentence else len(set(wanted.split()) & set(re.findall(r"\w+", sentence)))
 
 
 def _preview(value: object) -> str:
@@ -69,7 +109,7 @@ def _preview(value: object) -> str:
 class FactDraft:
     """Facts with changes not stored yet, applied in order; every change that breaks a rule raises ToolError whole.
 
-    `by` is who writes, `day` the ISO date in the person's time zone.
+    `by` is who writes, `day` the ISO date in the person's time zone. `closed` says why nothing may be written, if so.
     """
 
     facts: Facts
@@ -78,6 +118,7 @@ class FactDraft:
     at: datetime
     by: Writer
     day: str = ""
+    closed: str = ""
     changes: list[Change] = field(default_factory=list)
 
     def add(self, call: str, key: str, value: str | Sequence[str]) -> str:
@@ -100,7 +141,7 @@ class FactDraft:
 
     def remove(self, call: str, key: str, value: str = "") -> str:
         """Remove a key, or only the named item of it; what is not there is a harmless "not found"."""
-        key = normal_key(key)
+        key, value = normal_key(key), storable(value)
         fact = self.facts.by_key.get(key)
         if fact is None:
             return f"not found: nothing is stored under {key}"
@@ -109,11 +150,9 @@ class FactDraft:
             return f"not found: {key} does not hold {_preview(value)}"
         return self._put(call, "remove", replace(fact, items=left), gone=not left)
 
-    def clear(self, call: str) -> str:
-        """Remove every fact."""
-        for number, key in enumerate(list(self.facts)):
-            self._put(f"{call}/{number}", "clear", replace(self.facts.by_key[key], items=()), gone=True)
-        return "cleared"
+    def pass_by(self, text: str) -> None:
+        """Note a text that came up while answering and is not the person's own, such as a tool's result."""
+        self.words = replace(self.words, foreign=f"{self.words.foreign}\n{text}")
 
     def restore(self, call: str, change: Change) -> str:
         """Take one earlier change back."""
@@ -134,41 +173,50 @@ class FactDraft:
         return f"removed: {fact.key}" if gone else f"saved: {fact.key} = {self._shown(fact.key)}"
 
     def _record(self, call: str, action: Action, key: str, after: Fact | None) -> None:
+        if self.closed:
+            raise ToolError(self.closed)
+        if self._by_model and not self.words.own.strip():
+            raise ToolError("facts come only from the person's own words, and this message has none")
         before = self.facts.by_key.get(key)
         self.changes.append(Change(call, action, key, before, after, self.at, self.words.turn, self.by))
         kept = {k: f for k, f in self.facts.by_key.items() if k != key}
         self.facts = Facts(kept if after is None else {**kept, key: after})
 
+    @property
+    def _by_model(self) -> bool:
+        return self.by not in ("person", "import")
+
     def _values(self, key: str, value: str | Sequence[str]) -> list[str]:
-        values = [" ".join(v.split()) for v in ([value] if isinstance(value, str) else value)]
+        values = [" ".join(storable(v).split()) for v in ([value] if isinstance(value, str) else value)]
         if not values or not all(values):
             raise ToolError(f"the value for {key} is empty; give it as text")
-        if len(values) > 1 and key in self.rules.single:
+        unique = {same(v): v for v in reversed(values)}
+        if len(unique) > 1 and key in self.rules.single:
             raise ToolError(f"{key} holds one value, not a list")
-        unique = {same(v): v for v in values}
         for v in unique.values():
             self._check_value(key, v)
-        return list(unique.values())
+        return list(reversed(unique.values()))
 
     def _check_value(self, key: str, value: str) -> None:
         if len(value) > self.rules.max_value:
             raise ToolError(f"the value for {key} has {len(value)} characters; at most {self.rules.max_value} are kept")
-        if looks_secret(key, value):
+        if looks_secret(key, value) or stated_as_secret(value, self.words.own):
             raise ToolError("passwords, card numbers, keys and tokens are never stored")
-        if self.by in ("person", "import"):
-            return
-        if not self.words.own.strip():
-            raise ToolError("facts come only from the person's own words, and this message has none")
-        if same(value) in same(self.words.foreign) and same(value) not in same(self.words.own):
-            raise ToolError("that stands in a quoted, forwarded or looked-up text, not in the person's own words")
+        if self._by_model and self.words.said_by_others(value):
+            raise ToolError(
+                "only others said that, or it was quoted, forwarded or looked up; the person did not say it"
+            )
 
     def _check_limits(self, fact: Fact) -> None:
-        facts = {**{k: f.value for k, f in self.facts.by_key.items()}, fact.key: fact.value}
-        if len(facts) > self.rules.max_keys:
-            raise ToolError(f"there are already {self.rules.max_keys} keys; remove one first")
-        size = len(json.dumps(facts, ensure_ascii=False))
-        if size > self.rules.max_total:
-            raise ToolError(f"that would make {size} characters in all; at most {self.rules.max_total} are kept")
+        """Refuse what goes over a limit; what was over it before (the limit was lowered) may still shrink."""
+        before = {k: f.value for k, f in self.facts.by_key.items()}
+        after = {**before, fact.key: fact.value}
+        if len(after) > max(self.rules.max_keys, len(before)):
+            raise ToolError(f"there are already {len(before)} keys; at most {self.rules.max_keys} are kept: remove one")
+        if _size(after) > max(self.rules.max_total, _size(before)):
+            raise ToolError(
+                f"that would make {_size(after)} characters in all; at most {self.rules.max_total} are kept"
+            )
 
     def _items(self, values: Sequence[str]) -> tuple[Item, ...]:
         w = self.words
@@ -176,3 +224,7 @@ class FactDraft:
 
     def _shown(self, key: str) -> str:
         return json.dumps(self.facts[key], ensure_ascii=False)
+
+
+def _size(facts: Mapping[str, str | list[str]]) -> int:
+    return len(json.dumps(facts, ensure_ascii=False))

@@ -6,11 +6,12 @@ import inspect
 import json
 import logging
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, get_type_hints, overload
+from zlib import crc32
 
-from pydantic import BaseModel, ConfigDict, ValidationError, create_model
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, create_model
 
 from core.conversation import Conversation, ToolResult, ToolRound, Turn
 from core.draft import FactDraft
@@ -19,6 +20,8 @@ from core.llm import ToolCall, ToolSpec
 from core.messages import Choice
 
 Function = Callable[..., Awaitable[str]]
+MAX_ARGUMENTS = 16_000
+"""The most characters of arguments that a call may have."""
 logger = logging.getLogger("keepmind.tools")
 
 
@@ -26,8 +29,9 @@ logger = logging.getLogger("keepmind.tools")
 class ToolContext:
     """What a tool may use: the conversation, the turn being answered, and the facts of the person who asked.
 
-    `call` is the id of the call. Changes made to `facts` are stored when all calls of the round have run. A tool may
-    propose `choices`, commands that only the person can confirm.
+    `call` names the call, uniquely in the turn: servers give one id again and again. Changes made to `facts` are
+    stored when all calls of the round have run. A tool may propose `choices`, commands that only the person can
+    confirm.
     """
 
     conversation: Conversation
@@ -50,15 +54,31 @@ class Tool:
         """What the model is told of it."""
         return ToolSpec(self.name, inspect.getdoc(self.function) or "", _schema(self.arguments))
 
+    def __post_init__(self) -> None:
+        if not inspect.iscoroutinefunction(self.function):
+            raise TypeError(f"the tool {self.name} has to be an async function")
+        _ = self.spec  # a hint that can't be used is met here, not in the middle of a talk
+
     @cached_property
     def arguments(self) -> type[BaseModel]:
-        """The model its arguments are checked by: nothing is converted, what is not known is left out."""
-        hints, parameters = get_type_hints(self.function), list(inspect.signature(self.function).parameters.values())
-        fields: dict[str, Any] = {
-            p.name: (hints[p.name], ... if p.default is p.empty else p.default)
-            for p in parameters[self.takes_context :]
-        }
-        return create_model(self.name, __config__=ConfigDict(strict=True, extra="ignore"), **fields)
+        """The model its arguments are checked by: nothing is converted, what is not known is left out.
+
+        Its fields are numbered, and the parameters' names are aliases, so that any name will do.
+        """
+        fields = {f"argument_{n}": self._field(p) for n, p in enumerate(self._parameters)}
+        config = ConfigDict(strict=True, extra="ignore")
+        return create_model(self.name, __config__=config, **fields)  # type: ignore[no-any-return,call-overload]
+
+    @cached_property
+    def _parameters(self) -> list[inspect.Parameter]:
+        return list(inspect.signature(self.function).parameters.values())[self.takes_context :]
+
+    def _field(self, parameter: inspect.Parameter) -> tuple[Any, Any]:
+        hint = get_type_hints(self.function, include_extras=True).get(parameter.name)
+        if hint is None or parameter.kind in (parameter.VAR_POSITIONAL, parameter.VAR_KEYWORD):
+            raise TypeError(f"the parameter {parameter.name} of the tool {self.name} needs a name and a type hint")
+        default = ... if parameter.default is parameter.empty else parameter.default
+        return hint, Field(default, alias=parameter.name)
 
     @cached_property
     def takes_context(self) -> bool:
@@ -69,7 +89,8 @@ class Tool:
     async def run(self, context: ToolContext, arguments: str) -> str:
         """Run with arguments as JSON text. Raises ToolError in words for the model."""
         values = _validate(self.arguments, arguments)
-        return str(await (self.function(context, **values) if self.takes_context else self.function(**values)))
+        result = await (self.function(context, **values) if self.takes_context else self.function(**values))
+        return "done" if result is None else str(result)
 
 
 @overload
@@ -95,16 +116,19 @@ def _schema(model: type[BaseModel]) -> dict[str, Any]:
 
 def _validate(model: type[BaseModel], arguments: str) -> dict[str, Any]:
     values = _parse(arguments)
-    known = model.model_fields
-    given = {k: v for k, v in values.items() if not (v is None and k in known and not known[k].is_required())}
+    fields = {str(field.alias): (name, field) for name, field in model.model_fields.items()}
+    optional = {alias for alias, (_, field) in fields.items() if not field.is_required()}
+    given = {k: v for k, v in values.items() if not (v is None and k in optional)}
     try:
-        checked = model.model_validate(given)
+        checked = model.model_validate_json(json.dumps(given))  # as JSON: a date is written as text, a set as a list
     except ValidationError as error:
         raise ToolError("; ".join(_in_words(e) for e in error.errors())[:400]) from None
-    return {name: getattr(checked, name) for name in known}
+    return {alias: getattr(checked, name) for alias, (name, _) in fields.items()}
 
 
 def _parse(arguments: str) -> dict[str, Any]:
+    if len(arguments) > MAX_ARGUMENTS:
+        raise ToolError(f"the arguments have {len(arguments)} characters; at most {MAX_ARGUMENTS} are taken")
     try:
         values = json.loads(arguments or "{}")
     except (ValueError, RecursionError):
@@ -129,11 +153,27 @@ async def run_calls(
     """
     by_name = {t.name: t for t in tools}
     results, settled = [], True
-    for call in calls:
+    for number, call in enumerate(calls):
+        context.call = f"{len(context.turn.rounds)}.{number}:{call.id}:{crc32(_bytes(call.arguments)):x}"
         content, ok = await _run_call(by_name, call, context)
         results.append(ToolResult(call.id, content))
         settled = settled and ok and by_name[call.name].silent
-    return ToolRound(tuple(calls), tuple(results), text), settled
+        if not (call.name in by_name and by_name[call.name].silent):
+            context.facts.pass_by(content)
+    return ToolRound(tuple(map(_replayable, calls)), tuple(results), text), settled
+
+
+def _bytes(text: str) -> bytes:
+    return text.encode("utf-8", "surrogatepass")
+
+
+def _replayable(call: ToolCall) -> ToolCall:
+    """Give the call as later requests show it: arguments that could not be read are not sent to a server again."""
+    try:
+        _parse(call.arguments)
+    except ToolError:
+        return replace(call, arguments="{}")
+    return call if call.arguments else replace(call, arguments="{}")
 
 
 async def _run_call(by_name: dict[str, Tool], call: ToolCall, context: ToolContext) -> tuple[str, bool]:
@@ -141,7 +181,6 @@ async def _run_call(by_name: dict[str, Tool], call: ToolCall, context: ToolConte
     if found is None:
         names = ", ".join(sorted(by_name)) or "none"
         return f"error: there is no tool {call.name[:80]!r}; the tools are: {names}", False
-    context.call = call.id
     try:
         return await found.run(context, call.arguments), True
     except ToolError as error:
