@@ -6,24 +6,19 @@ from core.llm import TokenCounter
 
 
 class RecentCounter:
-    """Counts as another counter does, remembering the last `size` texts of up to `longest` characters."""
+    """Counts as another counter does, remembering the counts of the last `size` texts, though not the texts."""
 
-    def __init__(self, counter: TokenCounter, size: int = 1000, longest: int = 20_000) -> None:
+    def __init__(self, counter: TokenCounter, size: int = 2000) -> None:
         self._counter = counter
         self._size = size
-        self._longest = longest
-        self._known: dict[str, int] = {}
+        self._known: dict[tuple[int, int], int] = {}
 
     def count(self, text: str) -> int:
         """Count the tokens of a text."""
-        known = self._known.get(text)
+        key = (hash(text), len(text))
+        known = self._known.get(key)
         if known is None:
-            known = self._counter.count(text)
-            if len(text) <= self._longest:
-                self._remember(text, known)
+            known = self._known[key] = self._counter.count(text)
+            if len(self._known) > self._size:
+                del self._known[next(iter(self._known))]
         return known
-
-    def _remember(self, text: str, count: int) -> None:
-        if len(self._known) >= self._size:
-            del self._known[next(iter(self._known))]
-        self._known[text] = count
