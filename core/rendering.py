@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import cache
 from typing import TYPE_CHECKING
 
+from core.letters import words_of
 from core.llm import PromptMessage
 from core.messages import Attachment, Message
 
@@ -14,30 +16,46 @@ if TYPE_CHECKING:
 
 QUOTE_LIMIT = 1000
 _ROLES = {"system", "assistant", "user", "tool", "developer", "function", "bot", "admin", "administrator"}
-_FENCE = re.compile(r"<(\s*/?\s*remembered)", re.IGNORECASE)
+_BRACKETS = ("[", "［", "【", "〔", "❲", "⟦")
+_INVISIBLE = " \t\xa0\u3000\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
 
 
-def neutral(text: str) -> str:
-    """Make sure that a text can't open or close a block of remembered text."""
-    return _FENCE.sub(r"‹\1", text) if "<" in text else text
+def neutral(text: str, tag: str = "remembered") -> str:
+    """Make sure that a text can't open or close a block: of remembered text, or of another tag."""
+    return _opening(tag).sub("‹", text) if "<" in text or "＜" in text else text
+
+
+@cache
+def _opening(tag: str) -> re.Pattern[str]:
+    return re.compile(rf"[<＜](?=[^\w<＜]*{tag})", re.IGNORECASE)
 
 
 def block(label: str, text: str) -> str:
     """Wrap remembered text in a labelled block, as data."""
-    return f'<remembered what="{label}">\n{neutral(text)}\n</remembered>'
+    what = re.sub(r'[<>"\s]+', " ", label)
+    return f'<remembered what="{what}">\n{neutral(text)}\n</remembered>'
 
 
 def speaker(name: str) -> str:
     """Neutralise a person's name, so that it cannot look like a role or an instruction: at most 32 characters."""
-    plain = " ".join(re.sub(r"[^\w \-'.’]+", " ", name).split())[:32].strip()
-    return f"member {plain}".strip() if plain.casefold() in _ROLES or not plain else plain
+    plain = " ".join(words_of(name[:200], keep="-'.’_"))[:32].strip()
+    parts = re.split(r"[\W_]+", plain.casefold())
+    return f"member {plain}".strip() if not plain or not _ROLES.isdisjoint(parts) else plain
 
 
 def said(message: Message) -> str:
-    """Write one message as the model reads it; in a group the line names its speaker."""
+    """Write one message as the model reads it; in a group the line names its speaker, and no other line can."""
     parts = [*_quoted(message), *_body(message), *(attached(a) for a in message.attachments)]
     text = neutral("\n".join(part for part in parts if part))
-    return text if message.private else f"[{speaker(message.name)}] " + text.replace("\n[", "\n [")
+    if message.private:
+        return text
+    first, *rest = f"[{speaker(message.name)}] {text}".splitlines(keepends=True)
+    return "".join([first, *map(_continued, rest)])
+
+
+def _continued(line: str) -> str:
+    """Set off a line of the same speaker that begins as if it named another."""
+    return f"· {line}" if line.lstrip(_INVISIBLE).startswith(_BRACKETS) else line
 
 
 def _quoted(message: Message) -> Iterable[str]:
@@ -45,13 +63,19 @@ def _quoted(message: Message) -> Iterable[str]:
         text = message.quote.text
         text = text if len(text) <= QUOTE_LIMIT else text[:QUOTE_LIMIT] + " […]"
         author = "your message" if message.quote.own else f"a message of {speaker(message.quote.author)}"
-        yield f"(in reply to {author}: «{text}»)"
+        yield f"(in reply to {author}: {_guillemets(text)})"
+
+
+def _guillemets(text: str) -> str:
+    """Put a text in quotation marks that it can't close."""
+    return f"«{text.replace('»', '›')}»"
 
 
 def _body(message: Message) -> Iterable[str]:
     if message.forwarded:
-        yield f"(forwarded from {speaker(message.forwarded)}:)"
-    yield message.text
+        yield f"(forwarded from {speaker(message.forwarded)}: {_guillemets(message.text)})"
+    else:
+        yield message.text
 
 
 def attached(attachment: Attachment) -> str:
