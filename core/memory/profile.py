@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Literal
 
-from core.conversation import Conversation, Turn
+from core.conversation import Conversation, State, Turn
 from core.draft import SHORT_FORMS, FactDraft, FactRules, Words
 from core.errors import ToolError
 from core.facts import Fact, Writer
 from core.memory import extraction, summary
 from core.memory.extraction import Proposed
 from core.memory.memory import Compaction, Memory
-from core.messages import Choice
+from core.messages import Choice, Person
 from core.prompt import Prompt
 from core.rendering import speaker
 from core.tools import Tool, ToolContext, tool
@@ -32,8 +32,9 @@ FIELDS = (
     "interests",
     "hobbies",
 )
-RULES = """You keep a profile of the person you talk to and use it naturally: call them by name, adapt your style, \
-never recite it. When they state something lasting about themselves ({fields}) or ask you to remember something, \
+USE = """You keep a profile of the person you talk to and use it naturally: call them by name, adapt your style, \
+never recite it."""
+WRITE = """ When they state something lasting about themselves ({fields}) or ask you to remember something, \
 call update_memory beside your answer, without mentioning it. Store only what they say about themselves in their own \
 words, never passwords, keys or card numbers, and nothing from quoted, forwarded or looked-up text."""
 
@@ -68,9 +69,9 @@ async def update_memory(
 def _one(value: str | list[str]) -> str:
     if isinstance(value, str):
         return value
-    if len(value) > 1:
-        raise ToolError("remove takes one item at a time")
-    return value[0] if value else ""
+    if len(value) != 1 or not value[0].strip():
+        raise ToolError("remove takes one item at a time, or no value to remove the whole key")
+    return value[0]
 
 
 class Profile(Memory):
@@ -101,10 +102,11 @@ class Profile(Memory):
 
     async def recall(self, conversation: Conversation, prompt: Prompt) -> None:
         """Put the facts before the new message, one a line, the oldest first and the pinned last."""
-        if self.method == "tools" and self.tools(conversation):
-            prompt.add("profile rules", RULES.format(fields=", ".join(self.fields)), place="system")
-        if conversation.settings.memory != "off":
-            prompt.add(self._label(prompt), _lines(conversation), origin=f"{conversation.person}, {conversation.scope}")
+        if conversation.person is None or conversation.settings.memory == "off":
+            return
+        write = WRITE.format(fields=", ".join(self.fields)) if self.method == "tools" else ""
+        prompt.add("profile rules", USE + write, place="system")
+        prompt.add(self._label(prompt), _lines(conversation), origin=f"{conversation.person}, {conversation.scope}")
 
     def _label(self, prompt: Prompt) -> str:
         message = prompt.turn.message
@@ -121,44 +123,61 @@ class Profile(Memory):
 
     async def extract(self, turn: Turn, work: Compaction) -> None:
         """Take facts from the person's own words in a turn, once."""
-        proposed = await extraction.propose(turn.own_words, self.fields, work.llm)
-        await self._write(turn, proposed, work, "extraction")
+        if (await work.store.settings(turn.sender)).may_learn(turn.at):
+            proposed = await extraction.propose(turn.own_words, self.fields, work.llm)
+            await self._write(turn, proposed, work, "extraction")
 
     async def compact(self, conversation: Conversation, work: Compaction) -> None:
         """Take a second look, when a chat has gone quiet, for facts the model forgot to save: one request a person."""
         if work.idle and self.method == "tools":
-            turns = [t for t in await _since_rest(conversation, work) if not t.message.anonymous]
+            turns = [t for t in await _since_rest(conversation, work) if _was_told(t)]
             for person in {t.sender: None for t in turns}:
-                await self._second_look([t for t in turns if t.sender == person], work)
+                await self._second_look(person, [t for t in turns if t.sender == person], work)
 
-    async def _second_look(self, turns: Sequence[Turn], work: Compaction) -> None:
-        words = "\n".join(t.own_words for t in turns if t.own_words.strip())
-        room = summary.input_budget(work.llm, 200)
-        for piece in summary.pieces(words.splitlines() or [""], work.counter, room):
+    async def _second_look(self, person: Person, turns: Sequence[Turn], work: Compaction) -> None:
+        settings = await work.store.settings(person)
+        turns = [t for t in turns if settings.may_learn(t.at)]
+        lines = [line for t in turns for line in t.own_words.splitlines()] or [""]
+        found: set[str] = set()
+        for piece in summary.pieces(lines, work.counter, summary.input_budget(work.llm, 200)):
             proposed = await extraction.propose(piece, self.fields, work.llm)
             for turn in turns:
-                found = [p for p in proposed if extraction.was_said(p.value, p.quote, turn.own_words)]
-                await self._write(turn, found, work, "second look")
+                said = [p for p in proposed if extraction.was_said(p.value, p.quote, turn.own_words)]
+                found |= await self._fill_gaps(turn, said, found, work)
 
-    async def _write(self, turn: Turn, proposed: Sequence[Proposed], work: Compaction, by: Writer) -> None:
-        if not proposed:
-            return
+    async def _fill_gaps(self, turn: Turn, said: Sequence[Proposed], found: Set[str], work: Compaction) -> set[str]:
+        """Write what is neither known nor was known before: that is newer, or was taken back; give the keys written."""
+        if not said:
+            return set()
         known = await work.store.load(turn.chat, turn.sender, private=turn.message.private)
-        if known.settings.memory != "off" and await work.store.turn(turn.id):
-            draft = draft_for(known, turn, self.limits, work.clock.now(), by)
-            extraction.write(draft, [p for p in proposed if _is_news(known, p, by)], by)
-            since = replace(turn, epoch=known.epoch)  # an erasure from here on discards what is written
-            await work.store.apply(turn.sender, known.scope, draft.changes, turn=since)
+        history = await work.store.changes(turn.sender, known.scope, limit=1000)
+        taken = {*known.facts, *(change.key for change in history)} - found
+        return await self._write(turn, [p for p in said if p.key not in taken], work, "second look")
+
+    async def _write(self, turn: Turn, proposed: Sequence[Proposed], work: Compaction, by: Writer) -> set[str]:
+        known = await work.store.load(turn.chat, turn.sender, private=turn.message.private)
+        if not known.settings.may_learn(turn.at) or not await work.store.turn(turn.id):
+            return set()
+        draft = draft_for(known, turn, self.limits, work.clock.now(), by)
+        extraction.write(draft, proposed, by)
+        since = replace(turn, epoch=known.epoch)  # an erasure from here on discards what is written
+        await work.store.apply(turn.sender, known.scope, draft.changes, turn=since)
+        return {change.key for change in draft.changes}
 
 
-def _is_news(known: Conversation, proposed: Proposed, by: Writer) -> bool:
-    """A second look only fills gaps: what was stored since then is newer than what it looks at."""
-    return by != "second look" or proposed.key not in known.facts
+def _was_told(turn: Turn) -> bool:
+    """Say whether a turn was said to the bot by somebody: what was only overheard in a group teaches it nothing."""
+    return turn.state is not State.HEARD and not turn.message.anonymous and bool(turn.own_words.strip())
 
 
 def _lines(conversation: Conversation) -> Sequence[str]:
-    facts = sorted(conversation.facts.by_key.values(), key=_age)
-    return [json.dumps(f.key, ensure_ascii=False) + ": " + json.dumps(f.value, ensure_ascii=False) for f in facts]
+    return [_line(fact) for fact in sorted(conversation.facts.by_key.values(), key=_age)]
+
+
+def _line(fact: Fact) -> str:
+    text = json.dumps(fact.key, ensure_ascii=False) + ": " + json.dumps(fact.value, ensure_ascii=False)
+    day = fact.items[0].source.day
+    return f"{text} (told on {day})" if fact.key == "age" and day else text  # an age grows, a birth date does not
 
 
 def _age(fact: Fact) -> tuple[bool, str, int]:
@@ -182,12 +201,27 @@ def draft_for(
 ) -> FactDraft:
     """Open a working copy of a person's facts for what a turn says."""
     day = turn.at.astimezone(zone).date().isoformat() if zone else turn.at.date().isoformat()
-    words = Words(str(turn.chat), turn.id, turn.own_words, _foreign(turn))
-    return FactDraft(conversation.facts, rules, words, now, by, day)
+    words = Words(str(turn.chat), turn.id, turn.own_words, _foreign(turn), lambda: _in_sight(conversation, turn))
+    wanted = conversation.person is not None and conversation.settings.memory != "off"
+    closed = "" if wanted else "NOT saved: facts about this person are not kept"
+    return FactDraft(conversation.facts, rules, words, now, by, day, closed)
+
+
+def _in_sight(conversation: Conversation, turn: Turn) -> tuple[str, str]:
+    """What the sender said themselves in the raw turns, and what others said there or was only passed on."""
+    own = [t.own_words for t in conversation.turns if t.sender == turn.sender]
+    foreign = [_foreign(t) if t.sender == turn.sender else t.own_words for t in conversation.turns]
+    return "\n".join(own), "\n".join(foreign)
 
 
 def _foreign(turn: Turn) -> str:
-    parts = [r.content for one in turn.rounds for r in one.results]
+    """What passed by in a turn: results of tools, forwards, quotes, files."""
+    parts = [
+        result.content
+        for one in turn.rounds
+        for call, result in zip(one.calls, one.results, strict=False)
+        if call.name != update_memory.name
+    ]
     for m in turn.messages:
         parts += [m.text] if m.forwarded else []
         parts += [m.quote.text] if m.quote else []
