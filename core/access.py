@@ -12,6 +12,7 @@ class Access:
     """Answers from the configuration and the allow table; both hold `platform:id`, `platform:*` or `*`.
 
     Admins come from the configuration alone and may always speak. A chat's id lets everyone in that chat speak.
+    A sender that stands for nobody is known by the chat alone.
     """
 
     def __init__(self, admins: Collection[str], allowed: Collection[str], store: ConversationStore) -> None:
@@ -20,15 +21,14 @@ class Access:
         self._store = store
 
     def is_admin(self, person: Person, *, anonymous: bool = False) -> bool:
-        """Say whether a person is an admin; a sender that stands for nobody never is."""
-        return not anonymous and bool({str(person), f"{person.platform}:*"} & self._admins)
+        """Say whether a person is an admin; a sender that stands for nobody never is, and `*` makes nobody one."""
+        return not anonymous and not self._admins.isdisjoint((str(person), f"{person.platform}:*"))
 
     async def may_speak(self, message: Message) -> bool:
         """Say whether a message is to be heard at all."""
-        names = {message.chat.scope}
+        names = {"*", f"{message.chat.platform}:*", message.chat.scope}
         if not message.anonymous:
             names.add(str(message.sender))
-        wide = {f"{message.chat.platform}:*", "*"}
-        if (names | wide) & self._allowed or names & self._admins:
+        if not self._allowed.isdisjoint(names) or self.is_admin(message.sender, anonymous=message.anonymous):
             return True
-        return bool(names & set(await self._store.allowed()))
+        return not names.isdisjoint(await self._store.allowed())

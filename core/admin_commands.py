@@ -2,75 +2,85 @@
 
 from __future__ import annotations
 
+from core import cards
 from core.commands import Command, Context, command
 from core.conversation import Conversation
 from core.errors import CommandError, KeepmindError
-from core.messages import PRIVATE, ChatKey, Person
-from core.person_commands import _card_line, _receipt
+from core.messages import PRIVATE, ChatKey, Person, Reply
+from core.store import ChatInfo
 
 
-@command(admin=True, at_once=True, private=True)
+@command(admin=True, at_once=True, private=True, arguments="[CHAT|PERSON]")
 async def admin_memory_view(context: Context, whom: str = "") -> str:
     """Show what is stored of a chat or a person (platform:id), or of this chat."""
-    return await _view_chat(context, whom) or await _view_person(context, Person.parse(_named(context, whom)))
+    key = _key(context, whom)
+    lines = [line for info in await _chats(context, key) for line in await _view_chat(context, info)]
+    lines += await _view_person(context, Person(key.platform, key.chat)) if key.topic is None else []
+    return "\n".join(dict.fromkeys(lines)) or f"Nothing is stored of {key}."
 
 
-@command(admin=True, at_once=True, private=True)
-async def admin_memory_clear(context: Context, whom: str, sure: str = "") -> str:
+@command(admin=True, at_once=True, private=True, arguments="CHAT|PERSON")
+async def admin_memory_clear(context: Context, whom: str) -> Reply:
     """Erase all of a chat or a person (platform:id); `yes` after it confirms."""
-    name = _named(context, whom)
-    if sure.casefold() != "yes":
-        return f"This erases all that is kept of {name}. To confirm, send: /admin memory clear {name} yes"
-    store, chats = context.engine.shared.store, {str(i.chat): i.chat for i in await context.engine.shared.store.chats()}
-    if name in chats:
-        await context.engine.interrupt(chats[name], drop=True)
-        return _receipt([await store.erase_chat(chats[name])])
-    return _receipt([await store.erase_person(Person.parse(name))])
+    words = whom.split(" ")
+    sure = words[-1].casefold() == "yes"
+    key = _key(context, " ".join(words[:-1] if sure else words))
+    if not sure:
+        what = f"This erases all that is kept of {key}."
+        return cards.confirmation(what, "Erase it", f"/admin memory clear {key} yes")
+    receipts = []
+    for info in await _chats(context, key):
+        async with context.engine.interrupted(info.chat, drop=True):
+            receipts.append(await context.store.erase_chat(info.chat))
+    if key.topic is None:
+        receipts.append(await context.store.erase_person(Person(key.platform, key.chat)))
+    return Reply(cards.receipt(receipts))
 
 
-def _named(context: Context, whom: str) -> str:
-    name = whom.strip() or str(context.message.chat)
+def _key(context: Context, whom: str) -> ChatKey:
+    """Read whom an admin means: people and chats are written alike."""
     try:
-        ChatKey.parse(name)
+        return ChatKey.parse(whom.strip() or str(context.message.chat))
     except ValueError as error:
         raise CommandError(f"{error}.") from None
-    return name
 
 
-async def _view_chat(context: Context, whom: str) -> str:
-    chat = ChatKey.parse(_named(context, whom))
-    store = context.engine.shared.store
-    info = next((i for i in await store.chats() if i.chat == chat), None)
-    if info is None:
-        return ""
-    lines = [f"{chat}: {info.turns} turns, {info.segments} segments, last active {info.active_at:%Y-%m-%d %H:%M} UTC"]
-    for person in await store.people(chat):
-        lines += _facts_of(person, await store.load(chat, person, private=info.private))
-    here = await store.load(chat, private=info.private)
-    lines += [f"summary of {s.turns} turns: {s.text}" for s in here.segments]
-    return "\n".join(lines)
+async def _chats(context: Context, key: ChatKey) -> list[ChatInfo]:
+    """The chat of that name that is known, with its topics."""
+    topics = key.topic is None
+    return [i for i in await context.store.chats() if i.chat == key or (topics and i.chat.scope == key.scope)]
+
+
+async def _view_chat(context: Context, info: ChatInfo) -> list[str]:
+    turns, segments = cards.counted(info.turns, "turn"), cards.counted(info.segments, "segment")
+    lines = [f"{info.chat}: {turns}, {segments}, last active {info.active_at:%Y-%m-%d %H:%M} UTC"]
+    for person in await context.store.people(info.chat):
+        lines += _facts_of(person, await context.store.load(info.chat, person, private=info.private))
+    here = await context.store.load(info.chat, private=info.private)
+    return [*lines, *(f"summary of {cards.counted(s.turns, 'turn')}: {s.text}" for s in here.segments)]
 
 
 def _facts_of(person: Person, conversation: Conversation) -> list[str]:
-    return [f"{person} ({conversation.scope}) {_card_line(f)}" for f in conversation.facts.by_key.values()]
+    return [f"{person} ({conversation.scope}) {cards.fact_line(f)}" for f in conversation.facts.by_key.values()]
 
 
-async def _view_person(context: Context, person: Person) -> str:
-    store = context.engine.shared.store
+async def _view_person(context: Context, person: Person) -> list[str]:
     lines: list[str] = []
-    for scope in await store.scopes(person):
+    for scope in await context.store.scopes(person):
         chat = ChatKey(person.platform, person.user) if scope == PRIVATE else ChatKey.parse(scope)
-        lines += _facts_of(person, await store.load(chat, person, private=scope == PRIVATE))
-    return "\n".join(lines) or f"Nothing is stored of {person}."
+        lines += _facts_of(person, await context.store.load(chat, person, private=scope == PRIVATE))
+    return lines
 
 
-@command(admin=True, private=True)
+@command(admin=True, private=True, arguments="[all]")
 async def admin_compact(context: Context, which: str = "") -> str:
     """Compact this chat now, or with `all` every chat over its low-water mark."""
+    if which.casefold() not in ("", "all"):
+        raise CommandError("Please say it as /admin compact or /admin compact all")
     compactor = context.engine.compactor
     try:
-        if which.casefold() == "all":
-            return f"Compacted: {await compactor.compact_quiet(everything=True)} chats."
+        if which:
+            return f"Compacted: {cards.counted(await compactor.compact_quiet(everything=True), 'chat')}."
         shrank = await compactor.compact(context.message.chat, low=True)
     except KeepmindError as error:
         raise CommandError(f"That did not work now, and nothing has changed: {error}") from error
@@ -80,7 +90,7 @@ async def admin_compact(context: Context, which: str = "") -> str:
 @command(admin=True, at_once=True, private=True)
 async def admin_stats(context: Context) -> str:
     """Count what is stored and what was delivered."""
-    stats = await context.engine.shared.store.stats()
+    stats = await context.store.stats()
     rows = [f"{name.replace('_', ' ')}: {getattr(stats, name)}" for name in stats.__dataclass_fields__]
     for platform, delivery in context.engine.shared.deliveries.items():
         c = delivery.counts

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, overload
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, get_type_hints, overload
 
+from pydantic import TypeAdapter, ValidationError
+
+from core import sentences
+from core.conversation import Conversation
 from core.errors import CommandError
 from core.messages import Message, Person, Reply
+from core.store import ConversationStore
 
 if TYPE_CHECKING:
     from core.engine import Engine
@@ -34,14 +40,44 @@ class Context:
         """The scope of facts here: `private`, or this group."""
         return self.message.scope
 
+    @property
+    def store(self) -> ConversationStore:
+        """Where everything is kept."""
+        return self.engine.shared.store
+
+    @property
+    def now(self) -> datetime:
+        """The time, aware UTC."""
+        return self.engine.shared.clock.now()
+
+    async def here(self) -> Conversation:
+        """Give what is remembered of this chat, with the caller's facts."""
+        person = None if self.message.anonymous else self.person
+        return await self.store.load(self.message.chat, person, private=self.message.private)
+
+    async def choose(self, **chosen: Any) -> None:
+        """Change what the caller chose about their memory: fields of PersonSettings."""
+        settings = await self.store.settings(self.person)
+        await self.store.set_settings(self.person, replace(settings, **chosen))
+
 
 @dataclass(frozen=True)
 class Parameter:
-    """One argument of a command: `rest` takes all the words that are left."""
+    """One argument of a command, read from text as its type says: `rest` takes all the words that are left."""
 
     name: str
-    default: str | None
+    type: Any
+    required: bool
     rest: bool
+
+    def read(self, text: str) -> Any:
+        """Give the value a person wrote. Raises CommandError in words for them."""
+        if self.type is str:
+            return text
+        try:
+            return TypeAdapter(self.type).validate_python(text)
+        except ValidationError as error:
+            raise CommandError(f"{self.name}: {error.errors()[0]['msg']}, not {text[:40]!r}.") from None
 
 
 @dataclass(frozen=True)
@@ -49,7 +85,7 @@ class Command:
     """A function a person may call, by a name of one or more words.
 
     `admin` commands are refused to others. `at_once` ones do not wait for the turn in progress. Replies of `private`
-    ones are shown to the caller alone.
+    ones are shown to the caller alone. `arguments` is how its arguments are written, where their names don't tell.
     """
 
     name: str
@@ -59,28 +95,34 @@ class Command:
     admin: bool = False
     at_once: bool = False
     private: bool = False
+    arguments: str | None = None
 
     @property
     def usage(self) -> str:
         """How it is written: optional arguments stand in brackets."""
-        words = [f"[{p.name.upper()}]" if p.default is not None else p.name.upper() for p in self.parameters]
-        return " ".join([f"/{self.name}", *words])
+        words = [p.name.upper() if p.required else f"[{p.name.upper()}]" for p in self.parameters]
+        return f"/{self.name} {' '.join(words) if self.arguments is None else self.arguments}".rstrip()
 
     async def run(self, context: Context, arguments: str) -> Reply:
         """Run it. Raises CommandError in words for the person."""
+        if (self.private or self.admin) and context.message.anonymous:
+            return Reply(sentences.NOBODY)  # shown openly, since there is nobody to show it to alone
         if self.admin and not context.admin:
-            raise CommandError("Only an admin can do that.")
+            raise CommandError(sentences.ADMINS_ONLY)
         reply = await self.body(context, **self._bind(arguments))
-        return Reply(reply, private=self.private) if isinstance(reply, str) else reply
+        if isinstance(reply, str):
+            reply = Reply(reply if reply.strip() else sentences.DONE)
+        return replace(reply, private=reply.private or self.private)
 
-    def _bind(self, arguments: str) -> dict[str, str]:
-        words = arguments.split()
-        bound: dict[str, str] = {}
+    def _bind(self, arguments: str) -> dict[str, Any]:
+        bound: dict[str, Any] = {}
         for number, p in enumerate(self.parameters):
-            given = arguments.split(maxsplit=number)[number:] if p.rest else words[number : number + 1]
-            if not given and p.default is None:
+            left = arguments.split(maxsplit=number)[number:]
+            given = left if p.rest else [word for text in left for word in text.split()[:1]]
+            if given:
+                bound[p.name] = p.read(given[0].strip())
+            elif p.required:
                 raise CommandError(f"Please say it as {self.usage}")
-            bound[p.name] = given[0].strip() if given else str(p.default)
         return bound
 
 
@@ -88,29 +130,38 @@ class Command:
 def command(body: Body) -> Command: ...
 @overload
 def command(
-    *, name: str = "", admin: bool = False, at_once: bool = False, private: bool = False
+    *, name: str = "", admin: bool = False, at_once: bool = False, private: bool = False, arguments: str | None = None
 ) -> Callable[[Body], Command]: ...
 def command(
-    body: Body | None = None, *, name: str = "", admin: bool = False, at_once: bool = False, private: bool = False
+    body: Body | None = None,
+    *,
+    name: str = "",
+    admin: bool = False,
+    at_once: bool = False,
+    private: bool = False,
+    arguments: str | None = None,
 ) -> Command | Callable[[Body], Command]:
     """Make a command of an async function `(context, …) -> str | Reply`; its docstring's first line is its summary.
 
-    Arguments are texts. The last one takes all the words that are left. The name is the function's, with its
-    underscores as spaces, so `admin_stats` is called `/admin stats`.
+    Arguments are read from text as their type hints say. The last one takes all the words that are left. The name is
+    the function's, with its underscores as spaces, so `admin_stats` is called `/admin stats`.
     """
-    if body is None:
-        return lambda b: _make(b, name, admin, at_once, private)
-    return _make(body, name, admin, at_once, private)
+
+    def make(body: Body) -> Command:
+        summary = (inspect.getdoc(body) or "").partition("\n")[0]
+        return Command(name or _name(body), body, summary, _parameters(body), admin, at_once, private, arguments)
+
+    return make if body is None else make(body)
 
 
-def _make(body: Body, name: str, admin: bool, at_once: bool, private: bool) -> Command:
-    parameters = list(inspect.signature(body).parameters.values())[1:]
-    described = tuple(
-        Parameter(p.name, None if p.default is p.empty else str(p.default), rest=p is parameters[-1])
-        for p in parameters
+def _parameters(body: Body) -> tuple[Parameter, ...]:
+    named = [p for p in inspect.signature(body).parameters.values() if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    if not named or not inspect.iscoroutinefunction(body):
+        raise TypeError(f"the command {_name(body)} has to be an async function whose first parameter is the context")
+    hints = get_type_hints(body)
+    return tuple(
+        Parameter(p.name, hints.get(p.name, str), p.default is p.empty, rest=p is named[-1]) for p in named[1:]
     )
-    summary = (inspect.getdoc(body) or "").partition("\n")[0]
-    return Command(name or _name(body), body, summary, described, admin, at_once, private)
 
 
 def _name(body: Any) -> str:
@@ -121,8 +172,9 @@ class Commands(Sequence[Command]):
     """All commands of a bot. Of two with one name the later one counts."""
 
     def __init__(self, commands: Iterable[Command]) -> None:
-        self._by_name = {c.name: c for c in commands}
+        self._by_name = {_plain(c.name): c for c in commands}
         self._listed = sorted(self._by_name.values(), key=lambda c: c.name)
+        self._longest = max((len(name.split()) for name in self._by_name), default=1)
 
     def __getitem__(self, index: Any) -> Any:
         return self._listed[index]
@@ -133,24 +185,24 @@ class Commands(Sequence[Command]):
     def find(self, text: str) -> tuple[Command | None, str] | None:
         """Read a message as a command: the command (None when there is no such one) and its arguments.
 
-        Gives None for what is no command at all. `/memory@mybot why age` finds `memory why`; the longest name wins.
+        Gives None for what is no command at all. `/memory@mybot why age` finds `memory why`, and so does
+        `/memory_why age`, as platforms write it whose names hold no spaces; the longest name wins.
         """
-        words = text.strip().split(maxsplit=3)
+        words = text.split(maxsplit=self._longest)
         if not words or not _looks_like_command(words[0]):
             return None
         words[0] = words[0][1:].partition("@")[0]
-        for count in range(min(len(words), 3), 0, -1):
-            found = self._by_name.get(" ".join(words[:count]).casefold())
+        for count in range(min(len(words), self._longest), 0, -1):
+            found = self._by_name.get(_plain(" ".join(words[:count])))
             if found is not None:
-                return found, _after(text.strip(), count)
+                return found, "".join(text.split(maxsplit=count)[count:])
         return None, ""
+
+
+def _plain(name: str) -> str:
+    return name.casefold().replace("_", " ")
 
 
 def _looks_like_command(word: str) -> bool:
     name = word[1:].partition("@")[0]
     return word.startswith("/") and name.replace("_", "").replace("-", "").isalnum() and name[0].isalpha()
-
-
-def _after(text: str, count: int) -> str:
-    parts = text.split(maxsplit=count)
-    return parts[count] if len(parts) > count else ""

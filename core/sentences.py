@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from core.conversation import Answer
+from core.errors import ContextOverflow, LLMError, LLMRejected
 
 BLANK = "I have no words for that. Please ask me in another way."
 DECLINED = "I can't answer that one."
@@ -13,11 +14,14 @@ STOPPED = "Stopped. What you said is kept."
 NOTHING_TO_STOP = "Nothing is running."
 APOLOGY = "Sorry, I can't reach my language model just now. Your message is kept; please try again in a while."
 APOLOGY_REJECTED = "Sorry, my language model refuses to work for me. The operator has to look at its settings."
+APOLOGY_TOO_LARGE = "Sorry, that is more than my language model can read at once. Your message is kept."
 APOLOGY_BUG = "Sorry, something went wrong on my side. Your message is kept."
 TOO_OLD = "I was away when you wrote this; please ask again if it still matters."
 UNREADABLE = "I can't read this kind of message yet."
 NOT_ALLOWED = "I don't know you yet. Ask the operator to let you in; your id is {person}."
 ADMINS_ONLY = "Only an admin can do that."
+NOBODY = "You speak as nobody in particular here, so there is nothing I keep about you. Please ask in your own name."
+DONE = "Done."
 NO_SUCH_COMMAND = "I don't know /{name}. /help lists what I understand."
 
 
@@ -30,3 +34,10 @@ def shown(answer: Answer) -> str:
         return TOO_LONG if answer.finish == "length" else BLANK
     mark = {"length": CUT_OFF, "interrupted": INTERRUPTED}.get(answer.finish)
     return f"{text}\n\n{mark}" if mark else text
+
+
+def apology(error: LLMError) -> str:
+    """Give what the person is told when the model gave no answer."""
+    if isinstance(error, LLMRejected):
+        return APOLOGY_REJECTED
+    return APOLOGY_TOO_LARGE if isinstance(error, ContextOverflow) else APOLOGY

@@ -1,0 +1,90 @@
+"""The commands by which people erase what is kept of them."""
+
+from __future__ import annotations
+
+from core import cards
+from core.commands import Command, Context, command
+from core.conversation import Segment, Turn
+from core.errors import CommandError
+from core.memory_commands import key_of, known_fact
+from core.messages import Reply
+
+
+@command(at_once=True, private=True, arguments="last|KEY|chat|me")
+async def forget(context: Context, what: str) -> Reply:
+    """Erase your last turn (last), a fact (its key), this chat (chat) or everything of yours (me)."""
+    kind, *sure = what.casefold().split()
+    chosen = {"last": _forget_last, "chat": _forget_chat, "me": _forget_me}.get(kind)
+    if chosen is None or sure not in ([], ["yes"]):
+        return await _forget_fact(context, what)
+    return await chosen(context, bool(sure))
+
+
+async def _forget_fact(context: Context, words: str) -> Reply:
+    key = key_of(words)
+    if key not in await _keys(context):
+        await known_fact(context, words)
+    async with context.engine.interrupted(context.message.chat):
+        return await _erase_facts(context, [key])
+
+
+async def _keys(context: Context) -> list[str]:
+    """The keys of the caller's facts here, and of those that only the history still knows."""
+    changes = await context.store.changes(context.person, context.scope, limit=10_000)
+    return sorted({*(await context.here()).facts, *(change.key for change in changes)})
+
+
+async def _erase_facts(context: Context, keys: list[str]) -> Reply:
+    receipts = [await context.store.erase_fact(context.person, context.scope, key) for key in keys]
+    if keys:
+        await context.choose(since=context.now)  # or a second look would learn it again from the same words
+    return Reply(cards.receipt(receipts))
+
+
+async def _forget_last(context: Context, sure: bool) -> Reply:  # noqa: ARG001 -- asks nothing
+    chat = context.message.chat
+    async with context.engine.interrupted(chat):
+        turn = await _last_turn(context)
+        if turn is None:
+            raise CommandError("There is no turn of yours that I remember.")
+        return Reply(cards.receipt([await context.store.erase_turn(chat, turn.id)]))
+
+
+async def _last_turn(context: Context) -> Turn | None:
+    for step in reversed((await context.here()).path):
+        turns = await context.store.covered(step) if isinstance(step, Segment) else [step]
+        own = [turn for turn in turns if turn.sender == context.person]
+        if own:
+            return own[-1]
+    return None
+
+
+async def _forget_chat(context: Context, sure: bool) -> Reply:
+    message = context.message
+    if not message.private:
+        raise CommandError("A group's memory is cleared by an admin. /forget me erases what is yours, here as well.")
+    if not sure:
+        return cards.confirmation("This erases all of this conversation.", "Erase this chat", "/forget chat yes")
+    async with context.engine.interrupted(message.chat, drop=True):
+        return Reply(cards.receipt([await context.store.erase_chat(message.chat)]))
+
+
+async def _forget_me(context: Context, sure: bool) -> Reply:
+    message = context.message
+    if not sure:
+        return cards.confirmation(
+            "This erases everything I keep of you, everywhere.", "Erase everything", "/forget me yes"
+        )
+    async with context.engine.interrupted(message.chat, drop=message.private):
+        return Reply(cards.receipt([await context.store.erase_person(context.person)]))
+
+
+@command(private=True, arguments="[yes]")
+async def memory_clear(context: Context, sure: str = "") -> Reply:
+    """Forget all facts about you here; the conversation stays."""
+    if sure.casefold() != "yes":
+        return cards.confirmation("This forgets every fact about you here.", "Forget all facts", "/memory clear yes")
+    return await _erase_facts(context, await _keys(context))
+
+
+FORGET_COMMANDS: tuple[Command, ...] = (forget, memory_clear)

@@ -1,0 +1,130 @@
+"""The commands by which people see and correct what is known about them."""
+
+from __future__ import annotations
+
+from core import cards
+from core.commands import Command, Context, command
+from core.conversation import Conversation
+from core.draft import FactDraft, Words, normal_key
+from core.errors import CommandError, ToolError
+from core.facts import Change, Fact
+
+CHANGES_SHOWN = 10
+MORE = "/memory why KEY tells where a fact comes from, /memory undo takes the last change back, /forget KEY erases it."
+
+
+@command(at_once=True, private=True, arguments="")
+async def memory(context: Context, more: str = "") -> str:
+    """Show what I know about you here."""
+    if more:
+        raise CommandError(f"I don't know /memory {more.split()[0][:40]}. /help lists what I understand.")
+    here = await context.here()
+    lines = [cards.fact_line(here.facts.by_key[key]) for key in sorted(here.facts)]
+    facts = "\n".join([*lines, "", MORE]) if lines else "I know no facts about you yet."
+    state = (
+        "" if here.settings.memory == "on" else f"\nMemory is {here.settings.memory}: I neither learn nor use facts."
+    )
+    return f"{facts}\n{_talk(here)}{state}"
+
+
+def _talk(here: Conversation) -> str:
+    turns = sum(step.turns for step in here.segments) + len(here.turns)
+    folded = (
+        f" (the older ones in {cards.counted(len(here.segments), 'summary', 'summaries')})" if here.segments else ""
+    )
+    return f"Of this chat I remember {cards.counted(turns, 'turn')}{folded}."
+
+
+@command(at_once=True, private=True)
+async def memory_why(context: Context, key: str) -> str:
+    """Tell where a fact comes from, in your own words."""
+    fact = await known_fact(context, key)
+    return "\n".join(cards.because(fact, item) for item in fact.items)
+
+
+async def known_fact(context: Context, key: str) -> Fact:
+    """Find a fact of the caller here. Raises CommandError naming those there are."""
+    facts = (await context.here()).facts
+    found = facts.by_key.get(key_of(key))
+    if found is None:
+        known = ", ".join(sorted(facts)) or "nothing"
+        raise CommandError(f"I know nothing called {key[:80]!r}. I know: {known}.")
+    return found
+
+
+def key_of(words: str) -> str:
+    """Give the key that words name, empty when they can't name one."""
+    try:
+        return normal_key(words)
+    except ToolError:
+        return ""
+
+
+@command(at_once=True, private=True)
+async def memory_history(context: Context) -> str:
+    """List the latest changes of what I know about you."""
+    changes = await context.store.changes(context.person, context.scope, limit=CHANGES_SHOWN)
+    return "\n".join(map(cards.change_line, changes)) or "Nothing has changed yet."
+
+
+@command(private=True)
+async def memory_undo(context: Context) -> str:
+    """Take back the latest change of what I know about you; again for the one before it."""
+    change = await _latest_change(context)
+    facts = (await context.here()).facts
+    words = Words(str(context.message.chat), None, "")
+    draft = FactDraft(facts, context.engine.shared.rules, words, context.now, "person")
+    draft.restore(_undoing(change), change)
+    await context.store.apply(context.person, context.scope, draft.changes)
+    await context.choose(since=context.now)
+    return f"Taken back. {change.key} is now: {cards.values(change.before)}"
+
+
+async def _latest_change(context: Context) -> Change:
+    """The newest change not taken back yet; a change is undone at most once, and an undo never."""
+    changes = await context.store.changes(context.person, context.scope, limit=1000)
+    undone = {c.call for c in changes if c.action == "undo"}
+    last = next((c for c in changes if c.action != "undo" and _undoing(c) not in undone), None)
+    if last is None:
+        raise CommandError("There is nothing to take back.")
+    return last
+
+
+def _undoing(change: Change) -> str:
+    return f"undo/{change.id}"
+
+
+@command(at_once=True, private=True)
+async def memory_explain(context: Context) -> str:
+    """Show what the last prompt was made of: its parts, where they came from, what they cost."""
+    report = context.engine.last_report(context.message)
+    if report is None:
+        raise CommandError("I have not been asked anything here since I started.")
+    rows = [f"{label} – {origin} – {tokens} tokens" for label, origin, tokens in report if tokens]
+    return "\n".join([*rows, f"in all {sum(tokens for _, _, tokens in report)} tokens"])
+
+
+@command(private=True)
+async def memory_on(context: Context) -> str:
+    """Let me learn facts about you again."""
+    if (await context.store.settings(context.person)).memory != "on":
+        await context.choose(memory="on", since=context.now)
+    return "Memory is on: I learn facts you tell me about yourself from now on."
+
+
+@command(private=True)
+async def memory_off(context: Context) -> str:
+    """Neither learn nor use facts about you; what is stored stays until you forget it."""
+    await context.choose(memory="off")
+    return "Memory is off: I neither learn nor use facts about you. /forget me erases what is stored."
+
+
+MEMORY_COMMANDS: tuple[Command, ...] = (
+    memory,
+    memory_why,
+    memory_history,
+    memory_undo,
+    memory_explain,
+    memory_on,
+    memory_off,
+)
