@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
@@ -10,20 +9,23 @@ from dataclasses import dataclass, field, replace
 from core.conversation import Answer, ToolResult, ToolRound, Turn
 from core.errors import StaleEpoch, StoreError
 from core.facts import Change
-from core.llm import LLM, Completion, OnText, Request, TokenCounter
+from core.fitting import fit
+from core.llm import LLM, Completion, OnText, Request, TokenCounter, ToolCall
 from core.prompt import Prompt, shorten
 from core.tools import Tool, ToolContext, run_calls
 
 logger = logging.getLogger("keepmind.engine")
 Keep = Callable[[Sequence[Change]], Awaitable[None]]
+NOT_SAVED = "NOT saved: the memory could not be written"
+REPEATED = "error: this very call was already made; its result stands above. Answer now."
 
 
 @dataclass
 class Answering:
     """One turn on its way to an answer. It may be taken up again with another prompt: tools that ran stay run.
 
-    `keep` stores the changes of facts a round made; `rounds_limit` caps the rounds of tools. After them the model is
-    asked once more, with its tools off.
+    `keep` stores the changes of facts a round made; `rounds_limit` caps the rounds of tools. After them, or when the
+    model repeats a call, it is asked once more with its tools off.
     """
 
     llm: LLM
@@ -36,6 +38,7 @@ class Answering:
     reply_tokens: int = 1024
     turn: Turn = field(init=False)
     _seen: set[tuple[str, str]] = field(default_factory=set)
+    _ids: set[str] = field(default_factory=set)
     _last: bool = False
 
     def __post_init__(self) -> None:
@@ -44,35 +47,57 @@ class Answering:
     async def run(self, prompt: Prompt, on_text: OnText | None) -> Turn:
         """Give the turn with its tool rounds and answer. Raises LLMError."""
         while True:
-            prompt.turn = self.turn
             completion = await self._ask(prompt, on_text)
             if self._last or not completion.calls:
                 return self._answered(completion)
-            settled = await self._run_round(completion)
+            settled = await self._run_round(self._with_own_ids(completion.calls), completion.text)
             if settled and completion.text.strip():
-                return self._answered(completion, beside=True)
+                return self._answered(completion)
 
     async def _ask(self, prompt: Prompt, on_text: OnText | None) -> Completion:
-        self._last = self._last or len(self.turn.rounds) >= self.rounds_limit
+        prompt.turn = self.turn
+        fit(prompt)
+        self._last = self._last or not prompt.tools or len(self.turn.rounds) >= self.rounds_limit
         tools = () if self._last else prompt.tools
         return await self.llm.complete(Request(prompt.messages(), tools, max_tokens=self.reply_tokens), on_text)
 
-    async def _run_round(self, completion: Completion) -> bool:
-        self._note_repeats(completion)
-        stored = len(self.context.facts.changes)
-        before = self.context.facts.facts
-        one, settled = await run_calls(self.tools, completion.calls, self.context, completion.text)
+    def _with_own_ids(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
+        """Give each call an id of its own within the turn: some servers count from zero in every answer."""
+        return [self._with_own_id(call) for call in calls]
+
+    def _with_own_id(self, call: ToolCall) -> ToolCall:
+        own = call.id or "call"
+        while own in self._ids:
+            own += "x"
+        self._ids.add(own)
+        return replace(call, id=own)
+
+    async def _run_round(self, calls: Sequence[ToolCall], text: str) -> bool:
+        """Run a round and store what it changed; say whether the words beside it can stand as the answer."""
+        fresh = [c for c in calls if (c.name, c.arguments) not in self._seen]
+        self._seen |= {(c.name, c.arguments) for c in fresh}
+        draft = self.context.facts
+        before, stored = draft.facts, len(draft.changes)
+        one, settled = await run_calls(self.tools, fresh, self.context, text)
+        if not await self._kept(draft.changes[stored:]):
+            one, settled = _not_saved(one, draft.changes[stored:]), False
+            draft.facts = before
+            del draft.changes[stored:]
+        if len(fresh) < len(calls):
+            self._last, settled = True, False
+            one = _with_repeated(one, calls)
+        self._add(one, clear_text=settled and bool(text.strip()))
+        return settled
+
+    async def _kept(self, changes: Sequence[Change]) -> bool:
         try:
-            await self.keep(self.context.facts.changes[stored:])
+            await self.keep(changes)
         except StaleEpoch:
             raise
         except StoreError as error:
             logger.error("facts of turn %s were not saved: %s", self.turn.id, error)
-            self.context.facts.facts = before
-            del self.context.facts.changes[stored:]
-            one, settled = _not_saved(one), False
-        self._add(one, clear_text=settled and bool(completion.text.strip()))
-        return settled
+            return False
+        return True
 
     def _add(self, one: ToolRound, *, clear_text: bool) -> None:
         results = tuple(replace(r, content=shorten(r.content, self.result_tokens, self.counter)) for r in one.results)
@@ -80,33 +105,26 @@ class Answering:
         self.turn = replace(self.turn, rounds=(*self.turn.rounds, one))
         self.context.turn = self.turn
 
-    def _note_repeats(self, completion: Completion) -> None:
-        calls = {(c.name, c.arguments) for c in completion.calls}
-        self._last = self._last or bool(calls & self._seen)
-        self._seen |= calls
-
-    def _answered(self, completion: Completion, *, beside: bool = False) -> Turn:
+    def _answered(self, completion: Completion) -> Turn:
         text = completion.text.strip()
-        finish = completion.finish
-        if not text and not beside and finish == "stop":
+        if (
+            not text and completion.finish == "stop"
+        ):  # many a model answers beside its calls, and then has no more words
             text = next((r.text for r in reversed(self.turn.rounds) if r.text.strip()), "").strip()
-        return replace(self.turn, answer=Answer(text, finish, completion.model))
+        return replace(self.turn, answer=Answer(text, completion.finish, completion.model))
 
 
-def _not_saved(one: ToolRound) -> ToolRound:
-    """Tell the model of every call that claimed to have saved that it did not."""
-    results = tuple(
-        ToolResult(r.call_id, "NOT saved: the memory could not be written") if _claims(r.content) else r
-        for r in one.results
-    )
-    return replace(one, results=results)
+def _not_saved(one: ToolRound, changes: Sequence[Change]) -> ToolRound:
+    """Tell the model of every call that changed facts that they were not stored; words beside it claim nothing."""
+    results = tuple(replace(r, content=NOT_SAVED) if _is_of(r, changes) else r for r in one.results)
+    return replace(one, results=results, text="")
 
 
-def _claims(result: str) -> bool:
-    return result.startswith(("saved:", "removed:", "cleared"))
+def _is_of(result: ToolResult, changes: Sequence[Change]) -> bool:
+    return any(c.call == result.call_id or c.call.startswith(f"{result.call_id}/") for c in changes)
 
 
-async def settle(task: asyncio.Task[object]) -> None:
-    """Cancel a task and wait until it has ended, whatever it ends with."""
-    task.cancel()
-    await asyncio.wait([task])
+def _with_repeated(one: ToolRound, calls: Sequence[ToolCall]) -> ToolRound:
+    """Give the round with all its calls; those made before have not been run again."""
+    told = {r.call_id: r for r in one.results}
+    return replace(one, calls=tuple(calls), results=tuple(told.get(c.id) or ToolResult(c.id, REPEATED) for c in calls))

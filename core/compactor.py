@@ -12,7 +12,7 @@ from uuid import uuid4
 from core.clock import Clock
 from core.compose import Composer
 from core.conversation import Conversation
-from core.errors import KeepmindError, StaleEpoch
+from core.errors import KeepmindError, LLMUnavailable, StaleEpoch
 from core.messages import ChatKey
 from core.store import ConversationStore, Job
 
@@ -47,7 +47,9 @@ class Compactor:
         self._limits = limits or CompactorLimits()
         self._owner = uuid4().hex
         self._running: dict[Job, asyncio.Task[None]] = {}
+        self._starting = asyncio.Lock()
         self._waking: asyncio.Task[None] | None = None
+        self._full = self._closing = False
 
     async def tick(self) -> None:
         """Queue quiet chats, drop what has expired, start what is due. Does not wait for the jobs it starts."""
@@ -64,19 +66,19 @@ class Compactor:
         return len(quiet)
 
     async def start_due(self) -> int:
-        """Start due jobs, as many as there is room for; how many."""
-        room = self._limits.parallel - len(self._running)
-        if room <= 0:
-            return 0
-        lease = 2 * self._limits.job_seconds
-        jobs = await self._store.claim(self._owner, self._clock.now(), lease=lease, limit=room)
-        for job in jobs:
-            self._running[job] = asyncio.create_task(self._run(job))
+        """Start due jobs, as many as there is room for; how many. More start as these end."""
+        async with self._starting:
+            room = 0 if self._closing else self._limits.parallel - len(self._running)
+            lease = 2 * self._limits.job_seconds
+            jobs = await self._store.claim(self._owner, self._clock.now(), lease=lease, limit=room) if room > 0 else []
+            for job in jobs:
+                self._running[job] = asyncio.create_task(self._run(job))
+            self._full = len(jobs) == room
         return len(jobs)
 
     def wake(self) -> None:
         """Start due jobs soon, without waiting for the next tick."""
-        if self._waking is None or self._waking.done():
+        if not self._closing and (self._waking is None or self._waking.done()):
             self._waking = asyncio.create_task(self._wake())
 
     async def _wake(self) -> None:
@@ -102,6 +104,8 @@ class Compactor:
             await self._failed(job, error)
         finally:
             del self._running[job]
+            if self._full:
+                self.wake()
 
     async def _failed(self, job: Job, error: Exception) -> None:
         self.failures += 1
@@ -117,8 +121,16 @@ class Compactor:
     async def _do(self, job: Job) -> None:
         if job.kind == "extract":
             await self._extract(int(job.key))
-        elif job.kind in ("compact", "rest"):
-            await self.compact(ChatKey.parse(job.key), idle=job.kind == "rest")
+        elif job.kind == "compact":
+            await self.compact(ChatKey.parse(job.key))
+        elif job.kind == "rest":
+            await self._rest(ChatKey.parse(job.key))
+
+    async def _rest(self, chat: ChatKey) -> None:
+        """Compact a chat that is still quiet; one that has become busy rests later, when it is quiet again."""
+        turns = (await self._store.load(chat)).turns
+        if not turns or turns[-1].at <= self._clock.now() - timedelta(minutes=self._limits.idle_minutes):
+            await self.compact(chat, idle=True)
 
     async def _extract(self, turn_id: int) -> None:
         turn = await self._store.turn(turn_id)
@@ -159,9 +171,12 @@ class Compactor:
 
     async def _compact_or_error(self, chat: ChatKey, *, idle: bool) -> bool | KeepmindError:
         try:
-            return await self.compact(chat, idle=idle, low=not idle)
+            async with asyncio.timeout(self._limits.job_seconds):
+                return await self.compact(chat, idle=idle, low=not idle)
         except KeepmindError as error:
             return error
+        except TimeoutError:
+            return LLMUnavailable(f"compacting {chat} took longer than {self._limits.job_seconds:g} seconds")
 
     def give_way(self, chat: ChatKey) -> None:
         """Let a message that has arrived go first: the idle compaction of its chat is put off."""
@@ -170,7 +185,10 @@ class Compactor:
                 task.cancel()
 
     async def aclose(self, seconds: float = 10) -> None:
-        """Wait for running jobs at most `seconds`; what is cut short is as if it had not begun."""
+        """Start no more jobs, and wait for running ones at most `seconds`; what is cut short is as if not begun."""
+        self._closing = True
+        if self._waking is not None:
+            await asyncio.wait([self._waking])
         if self._running:
             await asyncio.wait(list(self._running.values()), timeout=seconds)
         for task in list(self._running.values()):

@@ -1,4 +1,4 @@
-"""Composes the prompt of a turn, and makes it fit the model's context."""
+"""Composes the prompt of a turn within the model's context."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from zoneinfo import ZoneInfo
 
 from core.clock import Clock
 from core.conversation import Conversation, PersonSettings, Turn
+from core.fitting import fit, shorten_attached
 from core.llm import LLM, TokenCounter
 from core.memory.memory import Compaction, Memory
 from core.prompt import Prompt
@@ -26,9 +27,14 @@ def margin(context: int) -> int:
     return max(context * 3 // 100, 64)
 
 
+def reserve(llm: LLM, reply_tokens: int) -> int:
+    """Tokens kept free for the answer: at most half of the context."""
+    return min(reply_tokens, max(llm.context // 2, 1))
+
+
 def budget(llm: LLM, reply_tokens: int) -> int:
-    """What a prompt may cost: the context without the answer's reserve (at most half of it) and the margin."""
-    return max(llm.context - min(reply_tokens, llm.context // 2) - margin(llm.context), 64)
+    """What a prompt may cost: the context without the answer's reserve and the margin."""
+    return max(llm.context - reserve(llm, reply_tokens) - margin(llm.context), 64)
 
 
 @dataclass(frozen=True)
@@ -48,6 +54,11 @@ class Composer:
     reply_tokens: int = 1024
     zone: tzinfo = UTC
 
+    @property
+    def reserve(self) -> int:
+        """How long an answer may be, in tokens."""
+        return reserve(self.llm, self.reply_tokens)
+
     def tools(self, conversation: Conversation) -> list[Tool]:
         """Give the tools the model may call here."""
         return [*self.own_tools, *(t for m in self.memories for t in m.tools(conversation))]
@@ -61,19 +72,21 @@ class Composer:
         """Compose the prompt for a turn out of a snapshot that may hold the turn itself.
 
         It takes at most `share` of the budget (less after the server said that it was too much). What does not fit
-        goes in a fixed order: excerpts, then older turns are folded, then segments merged, then facts by age, and at
-        last the new message is shortened with a mark.
+        goes in a fixed order: excerpts, then older turns are folded, then segments merged, then what `fit` shortens.
         """
-        conversation = conversation.without(turn.id)
         room = int(budget(self.llm, self.reply_tokens) * share)
-        prompt = await self._recall(conversation, turn)
+        prompt = await self._recall(conversation.without(turn.id), turn, room)
         if prompt.tokens > room:
-            prompt = await self._fit(prompt, room)
+            shorten_attached(prompt)
+            prompt.drop("excerpts")
+        if prompt.tokens > room:
+            prompt = await self._squeeze(prompt)
+        fit(prompt)
         return prompt
 
-    async def _recall(self, conversation: Conversation, turn: Turn) -> Prompt:
+    async def _recall(self, conversation: Conversation, turn: Turn, room: int) -> Prompt:
         tools = self.tools(conversation)
-        prompt = Prompt(conversation, turn, self.counter, [t.spec for t in tools])
+        prompt = Prompt(conversation, turn, self.counter, [t.spec for t in tools], room)
         prompt.add("persona", self.persona, place="system")
         prompt.add("rules", RULES if conversation.private else f"{RULES}\n{GROUP_RULES}", place="system")
         for memory in self.memories:
@@ -82,21 +95,13 @@ class Composer:
         prompt.add("now", self._today(conversation.settings, turn.at), place="now", origin="clock")
         return prompt
 
-    async def _fit(self, prompt: Prompt, room: int) -> Prompt:
-        prompt.drop("excerpts")
-        if prompt.tokens > room:
-            prompt = await self._squeeze(prompt, room)
-        if prompt.tokens > room:
-            prompt.trim_lines(prompt.tokens - room)
-        if prompt.tokens > room:
-            prompt.shorten_message(prompt.tokens - room)
-        return prompt
-
-    async def _squeeze(self, prompt: Prompt, room: int) -> Prompt:
+    async def _squeeze(self, prompt: Prompt) -> Prompt:
+        """Let the memories free what is too much; give the prompt composed anew of what is left."""
         conversation, turn = prompt.conversation, prompt.turn
         for memory in self.memories:
-            conversation = await memory.squeeze(conversation, self.work(), prompt.tokens - room)
-        squeezed = await self._recall(conversation.without(turn.id), turn)
+            conversation = await memory.squeeze(conversation, self.work(), prompt.excess)
+        squeezed = await self._recall(conversation.without(turn.id), turn, prompt.room)
+        shorten_attached(squeezed)
         squeezed.drop("excerpts")
         return squeezed
 

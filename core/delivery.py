@@ -7,17 +7,22 @@ import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
 from functools import partial
+from typing import TypeVar
 
 from core.adapter import Adapter, Outgoing
 from core.clock import Clock
 from core.conversation import State, Turn
 from core.errors import Ambiguous, DeliveryError, Refused, RetryLater, Unreachable
-from core.messages import Choice
+from core.messages import ChatKey, Choice
 from core.sentences import shown
 from core.store import ConversationStore
 
 logger = logging.getLogger("keepmind.delivery")
+T = TypeVar("T")
+EDIT_TRIES = 3
+"""How often a last edit is tried when no reply comes back."""
 MAX_WAITS = 20
 """How often one chunk waits for a platform's rate limit before it is given up."""
 TYPING_SECONDS = 4
@@ -42,6 +47,7 @@ class Delivery:
         self.counts = Counts()
         self._store = store
         self.clock = clock
+        self._closed: dict[ChatKey, datetime] = {}
 
     def preview(self, turn: Turn) -> Preview:
         """Begin a preview of a turn's answer."""
@@ -63,40 +69,57 @@ class Delivery:
     async def _chunk(self, turn: Turn, out: Outgoing) -> Turn:
         if turn.preview and turn.chunk == 0 and await self._edited(turn.preview, out):
             return await self.note(replace(turn, chunk=1))
+        reply_to = reply_to_of(turn) if turn.chunk == 0 else ""
         turn = await self.note(replace(turn, chunk=turn.chunk + 1))
-        reply_to = turn.messages[-1].id if turn.chunk == 1 and not turn.message.private else ""
         out = replace(out, nonce=f"{turn.id}.{turn.chunk}", reply_to=reply_to)
         try:
-            await self.patiently(partial(self.adapter.send, out))
+            await self.patiently(out.chat, partial(self.adapter.send, out))
             self.counts.sent += 1
         except Ambiguous:
             self.counts.ambiguous += 1
             logger.warning("chunk %s of turn %s: no reply came back, it is not sent again", turn.chunk, turn.id)
-        except (Refused, RetryLater) as error:
+        except Refused as error:
             self.counts.refused += 1
-            logger.error("chunk %s of turn %s was refused: %s", turn.chunk, turn.id, type(error).__name__)
+            logger.error("chunk %s of turn %s was refused: %s", turn.chunk, turn.id, error)
         return turn
 
     async def _edited(self, preview: str, out: Outgoing) -> bool:
-        try:
-            await self.patiently(partial(self.adapter.edit, preview, out))
-        except Ambiguous:  # editing again would show the same
+        """Put the first chunk in the place of the preview; editing twice shows it once, so it may be repeated."""
+        for _ in range(EDIT_TRIES):
+            try:
+                await self.patiently(out.chat, partial(self.adapter.edit, preview, out))
+            except Ambiguous:
+                continue
+            except Refused:
+                return False
+            self.counts.sent += 1
             return True
-        except (Refused, RetryLater):
-            return False
-        self.counts.sent += 1
+        self.counts.ambiguous += 1
         return True
 
-    async def patiently(self, send: Callable[[], Awaitable[object]]) -> None:
-        """Call a sending function, waiting as long as the platform asks each time."""
+    async def patiently(self, chat: ChatKey, send: Callable[[], Awaitable[T]]) -> T:
+        """Call a sending function when the chat is open, waiting as long as the platform asks each time."""
         for _ in range(MAX_WAITS):
+            await self.wait_open(chat)
             try:
-                await send()
-                return
+                return await send()
             except RetryLater as error:
-                self.counts.waits += 1
-                await self.clock.sleep(error.seconds)
+                self.keep_closed(chat, error.seconds)
         raise Refused("the platform kept asking to wait")
+
+    def keep_closed(self, chat: ChatKey, seconds: float) -> None:
+        """Send nothing to a chat for as long as the platform asked."""
+        self.counts.waits += 1
+        self._closed[chat] = self.clock.now() + timedelta(seconds=seconds)
+
+    async def wait_open(self, chat: ChatKey) -> None:
+        """Wait until the platform takes something for a chat again."""
+        while (until := self._closed.get(chat)) is not None:
+            left = (until - self.clock.now()).total_seconds()
+            if left <= 0:
+                self._closed.pop(chat, None)
+            else:
+                await self.clock.sleep(left)
 
     async def say(self, out: Outgoing) -> None:
         """Send something that belongs to no turn, in as many chunks as it takes; failing to is only logged."""
@@ -105,7 +128,7 @@ class Delivery:
             for number, text in enumerate(chunks):
                 last = number == len(chunks) - 1
                 chunk = replace(out, text=text, choices=out.choices if last else (), file=out.file if last else None)
-                await self.patiently(partial(self.adapter.send, chunk))
+                await self.patiently(out.chat, partial(self.adapter.send, chunk))
         except DeliveryError as error:
             logger.warning("a message to %s was not delivered: %s", out.chat, type(error).__name__)
 
@@ -115,14 +138,19 @@ class Delivery:
         return turn
 
 
+def reply_to_of(turn: Turn) -> str:
+    """Give the message an answer points to: in a group the last of its turn."""
+    return "" if turn.message.private else turn.messages[-1].id
+
+
 class Preview:
     """The growing answer, shown at the platform's pace by a task of its own, so that a slow platform slows no model.
 
-    Until the first words it shows that the bot is typing.
+    Until the first words it shows that the bot is typing. `text` is the answer so far, `seen` what was shown of it.
     """
 
     def __init__(self, delivery: Delivery, turn: Turn) -> None:
-        self.text = ""
+        self.text = self.seen = ""
         self._delivery = delivery
         self._adapter = delivery.adapter
         self._turn = turn
@@ -140,35 +168,48 @@ class Preview:
     async def end(self) -> str:
         """Stop showing; give the platform's id of the preview, empty when none was sent."""
         self._task.cancel()
-        await asyncio.wait([t for t in (self._task, self._first) if t is not None])
+        await asyncio.gather(self._task, *([self._first] if self._first else []), return_exceptions=True)
         return self._turn.preview
 
     async def _run(self) -> None:
         try:
-            while not self._news.is_set():
-                await self._adapter.typing(self._turn.chat)
-                with contextlib.suppress(TimeoutError):
-                    await asyncio.wait_for(self._news.wait(), TYPING_SECONDS)
+            await self._type()
             while True:
                 await self._news.wait()
+                await self._delivery.wait_open(self._turn.chat)
                 self._news.clear()
                 await self._update(self.text)
                 await self._delivery.clock.sleep(self._adapter.pace or 0)
         except DeliveryError as error:
+            self._delivery.counts.ambiguous += isinstance(error, Ambiguous)
             logger.info("the preview of turn %s ends: %s", self._turn.id, type(error).__name__)
+        except Exception as error:  # a preview costs nobody their answer
+            logger.warning("the preview of turn %s met a bug: %s", self._turn.id, type(error).__name__)
+
+    async def _type(self) -> None:
+        while not self._news.is_set():
+            with contextlib.suppress(DeliveryError):
+                await self._adapter.typing(self._turn.chat)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), TYPING_SECONDS)
 
     async def _update(self, text: str) -> None:
-        out = Outgoing(self._turn.chat, text, final=False, nonce=f"{self._turn.id}.0")
+        shown = next(iter(self._adapter.split(text)), "")
+        out = Outgoing(
+            self._turn.chat, shown, final=False, reply_to=reply_to_of(self._turn), nonce=f"{self._turn.id}.0"
+        )
         try:
             if self._turn.preview:
                 await self._adapter.edit(self._turn.preview, out)
+                self.seen = shown
             else:  # once begun it is carried to its end, or its id would be lost and the answer shown twice
                 self._first = asyncio.create_task(self._begin(out))
                 await asyncio.shield(self._first)
         except RetryLater as error:
             self._news.set()
-            await self._delivery.clock.sleep(error.seconds)
+            self._delivery.keep_closed(self._turn.chat, error.seconds)
 
     async def _begin(self, out: Outgoing) -> None:
         sent = await self._adapter.send(out)
+        self.seen = out.text
         self._turn = await self._delivery.note(replace(self._turn, preview=sent))

@@ -4,21 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from weakref import WeakValueDictionary
 
 from core import sentences
 from core.access import Access
 from core.adapter import Outgoing
 from core.commands import Command, Commands, Context
 from core.compactor import Compactor
-from core.conversation import State, Turn
 from core.delivery import Delivery
-from core.errors import CommandError, StaleEpoch, StoreError
+from core.errors import CommandError
 from core.exchange import Collaborators, Exchange
 from core.lanes import Entry, Lane, Lanes
 from core.messages import ChatKey, Message, Reply
-from core.prompt import Prompt
+from core.prompt import Row
 from core.store import AuditEntry
 
 logger = logging.getLogger("keepmind.engine")
@@ -33,8 +34,9 @@ class Engine:
         self.commands = commands
         self.compactor = compactor
         self._lanes = Lanes(self._work)
+        self._doors: WeakValueDictionary[ChatKey, asyncio.Lock] = WeakValueDictionary()
         self._told: dict[str, None] = {}
-        self._at_once: set[asyncio.Task[None]] = set()
+        self._at_once: set[asyncio.Task[Reply | None]] = set()
 
     async def handle(self, message: Message) -> Reply | None:
         """Take a message and wait for its reply, delivered; None when it is a repeat or needs no answer."""
@@ -46,9 +48,13 @@ class Engine:
 
         Gives a future of its reply, or None when there is nothing to do. Raises StoreError when it can't be stored.
         """
+        door = self._doors.setdefault(message.chat, asyncio.Lock())
+        async with door:  # what came first is queued first, however long storing it takes
+            return await self._accept(message)
+
+    async def _accept(self, message: Message) -> asyncio.Future[Reply | None] | None:
         if not await self.access.may_speak(message):
-            await self._refuse(message)
-            return None
+            return self._spawn(self._refuse(message))
         found = None if message.forwarded else self.commands.find(message.text)
         if found is None and not (message.text.strip() or message.attachments):
             return None
@@ -61,15 +67,15 @@ class Engine:
         command, arguments = found or (None, "")
         entry = Entry(message, command, arguments)
         if found is not None and (command is None or command.at_once):
-            self._spawn(self._command(entry))
-        else:
-            self._lanes.put(message.chat, entry)
+            return self._spawn(self._command(entry))
+        self._lanes.put(message.chat, entry)
         return entry.done
 
-    def _spawn(self, work: object) -> None:
-        task: asyncio.Task[None] = asyncio.create_task(work)  # type: ignore[arg-type]
+    def _spawn(self, work: Coroutine[None, None, Reply | None]) -> asyncio.Task[Reply | None]:
+        task = asyncio.create_task(_safely(work))
         self._at_once.add(task)
         task.add_done_callback(self._at_once.discard)
+        return task
 
     async def _refuse(self, message: Message) -> None:
         who = str(message.sender)
@@ -85,55 +91,38 @@ class Engine:
         return self.shared.deliveries[chat.platform]
 
     async def _work(self, lane: Lane) -> None:
-        first = lane.queue.popleft()
-        if first.command is not None:
-            await self._command(first)
-            return
-        limits = self.shared.limits
-        quiet = self._delivery(lane.chat).adapter.quiet
-        entries = await lane.burst(first, quiet, limits.max_burst)
+        entries = [lane.queue.popleft()]
         reply = None
         try:
-            reply = await self._exchange(lane, entries)
+            if entries[0].command is not None:
+                reply = await self._command(entries[0])
+            else:
+                reply = await self._answer(lane, entries)
         finally:
             for entry in entries:
                 entry.end(reply)
 
-    async def _exchange(self, lane: Lane, entries: Sequence[Entry]) -> Reply | None:
-        exchange = lane.exchange = Exchange(self.shared, lane.chat)
-        turn = entries[0].turn
-        run = exchange.resume(turn) if turn else exchange.run([e.message for e in entries])
-        lane.answer = asyncio.create_task(run)
-        try:
-            await asyncio.wait([lane.answer])
-            return None if lane.answer.cancelled() else lane.answer.result()
-        except asyncio.CancelledError:
-            await _cancel(lane.answer)
-            raise
-        except StaleEpoch:
-            return None
-        except StoreError as error:
-            logger.error("a turn of %s could not be stored: %s", lane.chat, error)
-            return await self._apologise(lane.chat)
-        except Exception as error:
-            return await exchange.broke(error)
-        finally:
-            lane.exchange = lane.answer = None
+    async def _answer(self, lane: Lane, entries: list[Entry]) -> Reply | None:
+        quiet = self._delivery(lane.chat).adapter.quiet
+        exchange = Exchange(self.shared, lane.chat)
+        async with lane.lock:
+            lane.exchange = exchange
+            try:
+                await lane.burst(entries, quiet, self.shared.limits.max_burst)
+                turn = entries[0].turn
+                return await (exchange.resume(turn) if turn else exchange.run([e.message for e in entries]))
+            except Exception as error:
+                return await exchange.broke(error)
+            finally:
+                lane.exchange = None
 
-    async def _apologise(self, chat: ChatKey) -> Reply:
-        await self._delivery(chat).say(Outgoing(chat, sentences.APOLOGY_BUG))
-        return Reply(sentences.APOLOGY_BUG)
-
-    async def _command(self, entry: Entry) -> None:
-        reply = None
-        try:
-            reply = await self._run_command(entry)
-            message = entry.message
-            only_for = message.sender if reply.private and not message.private else None
-            out = Outgoing(message.chat, reply.text, True, only_for, message.id, reply.choices, reply.file)
-            await self._delivery(message.chat).say(out)
-        finally:
-            entry.end(reply)
+    async def _command(self, entry: Entry) -> Reply:
+        reply = await self._run_command(entry)
+        message = entry.message
+        only_for = message.sender if reply.private and not message.private else None
+        out = Outgoing(message.chat, reply.text, True, only_for, message.id, reply.choices, reply.file)
+        await self._delivery(message.chat).say(out)
+        return reply
 
     async def _run_command(self, entry: Entry) -> Reply:
         message, command = entry.message, entry.command
@@ -155,25 +144,25 @@ class Engine:
             logger.debug("its traceback", exc_info=error)
             return Reply(sentences.APOLOGY_BUG)
 
-    async def interrupt(self, chat: ChatKey, *, drop: bool = False) -> bool:
-        """End the turn in progress in a chat, keeping what was said; with `drop` what waits there is forgotten too.
+    @asynccontextmanager
+    async def interrupted(self, chat: ChatKey, *, drop: bool = False) -> AsyncIterator[bool]:
+        """End the turn in progress in a chat, keeping what was said, and let no other begin until the block is left.
 
-        Raises the chat's epoch, so that nothing running can save any more. Says whether a turn was in progress.
+        Gives whether a turn was in progress. Raises the chat's epoch, so that nothing begun before can save any more;
+        with `drop` what waits there is forgotten too. Not for commands that wait in the queue themselves.
         """
-        lane = self._lanes.get(chat)
-        if lane is not None and drop:
-            lane.drop()
-        epoch = await self.shared.store.raise_epoch(chat)
-        if lane is None or lane.answer is None or lane.exchange is None:
-            return False
-        exchange, answer = lane.exchange, lane.answer
-        await _cancel(answer)
-        await exchange.stopped(epoch)
-        return True
+        async with self._lanes.hold(chat, drop=drop) as stopped:
+            await self.shared.store.raise_epoch(chat)
+            yield stopped
 
-    def last_prompt(self, message: Message) -> Prompt | None:
-        """Give the last prompt composed for a person in a chat since the start."""
-        return self.shared.prompts.get((message.chat, message.sender))
+    async def interrupt(self, chat: ChatKey, *, drop: bool = False) -> bool:
+        """End the turn in progress in a chat as `interrupted` does, and go on; say whether there was one."""
+        async with self.interrupted(chat, drop=drop) as stopped:
+            return stopped
+
+    def last_report(self, message: Message) -> Sequence[Row] | None:
+        """Tell what the last prompt composed for a person in a chat was made of; None when there was none yet."""
+        return self.shared.reports.get((message.chat, message.sender))
 
     async def recover(self) -> int:
         """Take up what a stopped process left open in the chats the adapters serve; how many turns and messages."""
@@ -183,17 +172,13 @@ class Engine:
             if self._serves(turn.chat):
                 if turn.chat not in epochs:
                     epochs[turn.chat] = await store.raise_epoch(turn.chat)
-                self._take_up(replace(turn, epoch=epochs[turn.chat]))
+                self._lanes.put(turn.chat, Entry(turn.message, turn=replace(turn, epoch=epochs[turn.chat])))
                 count += 1
         for message in await store.waiting():
             if self._serves(message.chat):
                 self._lanes.put(message.chat, Entry(message))
                 count += 1
         return count
-
-    def _take_up(self, turn: Turn) -> None:
-        if turn.state in (State.RECEIVED, State.ANSWERED):
-            self._lanes.put(turn.chat, Entry(turn.message, turn=turn))
 
     def _serves(self, chat: ChatKey) -> bool:
         delivery = self.shared.deliveries.get(chat.platform)
@@ -203,9 +188,16 @@ class Engine:
         """Finish what is in progress within `seconds`; what is not can be taken up at the next start."""
         await self._lanes.drain(seconds)
         if self._at_once:
-            await asyncio.wait(self._at_once, timeout=seconds)
+            _, late = await asyncio.wait(self._at_once, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
 
 
-async def _cancel(task: asyncio.Task[Reply | None]) -> None:
-    task.cancel()
-    await asyncio.wait([task])
+async def _safely(work: Coroutine[None, None, Reply | None]) -> Reply | None:
+    try:
+        return await work
+    except Exception as error:  # nobody may be waiting for it
+        logger.error("a command met a bug: %s", type(error).__name__)
+        logger.debug("its traceback", exc_info=error)
+        return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 
@@ -13,15 +14,15 @@ from core.adapter import Outgoing
 from core.answering import Answering
 from core.clock import Clock
 from core.compose import Composer, zone_of
-from core.conversation import Answer, Conversation, State, Turn
+from core.conversation import OPEN, Answer, Conversation, PersonSettings, State, Turn
 from core.delivery import Delivery, Preview
 from core.draft import FactRules
-from core.errors import ContextOverflow, LLMError, LLMRejected, StaleEpoch
-from core.facts import Change
+from core.errors import ContextOverflow, LLMError, StaleEpoch, StoreError
+from core.facts import Change, Facts
 from core.llm import LLM, TokenCounter
 from core.memory.profile import draft_for
 from core.messages import ChatKey, Choice, Message, Person, Reply
-from core.prompt import MESSAGE_COST, Prompt, turn_cost
+from core.prompt import MESSAGE_COST, Prompt, Row, turn_cost
 from core.rendering import said
 from core.store import ConversationStore, Job
 from core.tools import ToolContext
@@ -45,7 +46,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Collaborators:
-    """What every exchange of one engine shares. `wake` tells the compactor that a job is due."""
+    """What every exchange of one engine shares.
+
+    `wake` tells the compactor that a job is due. `reports` say what the last prompts were made of, without their text.
+    """
 
     store: ConversationStore
     llm: LLM
@@ -57,90 +61,173 @@ class Collaborators:
     limits: Limits = field(default_factory=Limits)
     rules: FactRules = field(default_factory=FactRules)
     wake: Callable[[], None] = lambda: None
-    prompts: dict[tuple[ChatKey, Person], Prompt] = field(default_factory=dict)
+    reports: dict[tuple[ChatKey, Person], Sequence[Row]] = field(default_factory=dict)
+
+
+class Stopped(Exception):
+    """The exchange was told to end."""
 
 
 class Exchange:
-    """One turn. `turn` is it as far as it has come, None before it has begun."""
+    """One turn. `turn` is it as far as it has come, None before it has begun.
+
+    A stop cuts short only what may be cut: asking the model and delivering. What is being stored is stored whole.
+    """
 
     def __init__(self, shared: Collaborators, chat: ChatKey) -> None:
         self.turn: Turn | None = None
+        self.stopping = False
         self._shared = shared
+        self._chat = chat
         self._delivery = shared.deliveries[chat.platform]
         self._preview: Preview | None = None
+        self._doing: asyncio.Task[Turn] | None = None
 
     async def run(self, messages: Sequence[Message]) -> Reply | None:
-        """Take waiting messages of one sender into a turn and answer it; None when no answer is needed.
+        """Take waiting messages of one sender into a turn and answer it.
 
-        Raises StaleEpoch when the chat was stopped or cleared meanwhile.
+        None when no answer is needed, and when the turn was stopped or erased meanwhile.
         """
-        store, now = self._shared.store, self._shared.clock.now()
-        tokens = sum(self._shared.counter.count(said(m)) for m in messages) + MESSAGE_COST
-        if self._is_old(max(m.sent_at for m in messages)):
-            self.turn = await store.begin(messages, state=State.RECEIVED, tokens=tokens, at=now)
-            return await self._fail(self.turn, "too old", sentences.TOO_OLD)
-        if not any(m.addressed for m in messages):
-            await store.begin(messages, state=State.HEARD, tokens=tokens, at=now)
-            return None
-        conversation, self.turn = await store.open(messages, tokens=tokens, at=now)
-        return await self._complete(conversation, self.turn)
+        return await self._unless_stopped(self._begin(messages))
 
     async def resume(self, turn: Turn) -> Reply | None:
         """Take up a turn that a stopped process left open; its epoch is the chat's present one."""
         self.turn = turn
+        return await self._unless_stopped(self._take_up(turn))
+
+    def stop(self) -> None:
+        """Tell it to end, keeping what was said and what has been seen of the answer."""
+        self.stopping = True
+        if self._doing is not None:
+            self._doing.cancel()
+
+    async def _begin(self, messages: Sequence[Message]) -> Reply | None:
+        store, now = self._shared.store, self._shared.clock.now()
+        tokens = sum(self._shared.counter.count(said(m)) for m in messages) + MESSAGE_COST
+        if not any(m.addressed for m in messages):
+            await store.begin(messages, state=State.HEARD, tokens=tokens, at=now)
+            return None
+        if self._is_old(max(m.sent_at for m in messages)):
+            self.turn = await store.begin(messages, state=State.RECEIVED, tokens=tokens, at=now)
+            return await self._fail(self.turn, "too old", sentences.TOO_OLD)
+        conversation, self.turn = await store.open(messages, tokens=tokens, at=now)
+        return await self._complete(_as_met(conversation, self.turn), self.turn)
+
+    async def _take_up(self, turn: Turn) -> Reply | None:
         if turn.state is State.ANSWERED:
-            return self._reply(await self._delivery.deliver(turn))
+            return await self._deliver(turn)
         if self._is_old(turn.at):
             return await self._fail(turn, "too old", sentences.TOO_OLD)
-        message = turn.message
-        person = None if message.anonymous else message.sender
-        conversation = await self._shared.store.load(turn.chat, person, private=message.private)
-        return await self._complete(conversation, turn)
+        return await self._complete(await self._load(turn), turn)
+
+    async def _load(self, turn: Turn) -> Conversation:
+        person = None if turn.message.anonymous else turn.sender
+        return await self._shared.store.load(turn.chat, person, private=turn.message.private)
 
     def _is_old(self, at: datetime) -> bool:
         return self._shared.clock.now() - at > timedelta(minutes=self._shared.limits.open_turn_minutes)
 
-    async def stopped(self, epoch: int) -> None:
-        """Keep what was said, and what had been answered so far, after the exchange was cancelled."""
-        if self.turn is not None and self.turn.state is State.RECEIVED:
-            partial = self._preview.text.strip() if self._preview else ""
-            answer = Answer(partial, "interrupted") if partial else None
-            turn = replace(self.turn, state=State.FAILED, failure="stopped", answer=answer, epoch=epoch)
-            await self._shared.store.save(replace(turn, tokens=turn_cost(turn, self._shared.counter)))
+    async def _unless_stopped(self, work: Coroutine[None, None, Reply | None]) -> Reply | None:
+        try:
+            return await work
+        except Stopped:
+            await self._close()
+        except StaleEpoch:
+            if not self.stopping:
+                return await self._again()
+            await self._close()
+        return None
+
+    async def _again(self) -> Reply | None:
+        """Answer anew when the chat was cleared of something else meanwhile: the answer may have been made of it."""
+        turn = await self._stored()
+        if turn is None or turn.state is not State.RECEIVED:
+            return None
+        try:
+            self.turn = turn
+            return await self._complete(await self._load(turn), turn)
+        except (Stopped, StaleEpoch):
+            await self._close()
+            return None
+
+    async def _stored(self) -> Turn | None:
+        """Give the turn as it is stored, in the chat's present epoch; None when it has not begun or is erased."""
+        stored = await self._shared.store.turn(self.turn.id) if self.turn is not None else None
+        if stored is None:
+            return None
+        return replace(stored, epoch=(await self._shared.store.load(stored.chat)).epoch)
+
+    async def _close(self) -> None:
+        """Note how a stopped turn ended: what was said is kept, and of the answer what has been seen."""
+        turn = await self._stored()
+        if turn is None or turn.state not in OPEN:
+            return
+        if turn.chunk:
+            self.turn = replace(turn, state=State.DELIVERED)
+        else:
+            seen = self._preview.seen.strip() if self._preview else ""
+            answer = Answer(seen, "interrupted") if seen else None
+            self.turn = replace(turn, state=State.FAILED, failure="stopped", answer=answer)
+        with contextlib.suppress(StaleEpoch):
+            await self._shared.store.save(replace(self.turn, tokens=turn_cost(self.turn, self._shared.counter)))
+
+    async def _stoppable(self, work: Coroutine[None, None, Turn]) -> Turn:
+        """Do what a stop may cut short. Raises Stopped."""
+        self._doing = asyncio.create_task(work)
+        if self.stopping:
+            self._doing.cancel()
+        try:
+            return await self._doing
+        except asyncio.CancelledError:
+            if self.stopping:
+                raise Stopped from None
+            if _is_unasked():
+                raise RuntimeError("what was done for a turn cancelled itself") from None
+            raise
+        finally:
+            self._doing = None
 
     async def _complete(self, conversation: Conversation, turn: Turn) -> Reply | None:
-        self._preview = self._delivery.preview(turn)
         choices: list[Choice] = []
         try:
-            async with self._shared.slots:
-                answered = await self._ask(conversation, turn, self._preview, choices)
+            answered = await self._stoppable(self._ask(conversation, turn, choices))
         except LLMError as error:
             logger.error("turn %s got no answer: %s", turn.id, error)
-            apology = sentences.APOLOGY_REJECTED if isinstance(error, LLMRejected) else sentences.APOLOGY
-            return await self._fail(turn, "model", apology)
-        finally:
-            preview = await self._preview.end()
-        turn = replace(answered, state=State.ANSWERED, preview=preview)
-        self.turn = turn = await self._save(conversation, turn)
-        self.turn = await self._delivery.deliver(turn, choices)
-        return self._reply(self.turn, choices)
+            return await self._fail(turn, "model", sentences.apology(error))
+        self.turn = turn = await self._save(conversation, replace(answered, state=State.ANSWERED))
+        return await self._deliver(turn, choices)
 
-    async def _ask(self, conversation: Conversation, turn: Turn, preview: Preview, choices: list[Choice]) -> Turn:
+    async def _deliver(self, turn: Turn, choices: Sequence[Choice] = ()) -> Reply:
+        self.turn = turn = await self._stoppable(self._delivery.deliver(turn, choices))
+        assert turn.answer is not None
+        return Reply(sentences.shown(turn.answer), tuple(choices), turn=turn.id)
+
+    async def _ask(self, conversation: Conversation, turn: Turn, choices: list[Choice]) -> Turn:
+        """Show a preview while the model is asked; the turn given knows its id."""
+        self._preview = preview = self._delivery.preview(turn)
+        try:
+            async with self._shared.slots:
+                answered = await self._answer(conversation, turn, preview, choices)
+        finally:
+            shown_as = await preview.end()
+        return replace(answered, preview=shown_as)
+
+    async def _answer(self, conversation: Conversation, turn: Turn, preview: Preview, choices: list[Choice]) -> Turn:
         prompt = await self._compose(conversation, turn)
         answering = self._answering(conversation, turn, choices)
         try:
             return await answering.run(prompt, preview.show)
         except ContextOverflow:
             logger.warning("turn %s: the prompt was too large for the server; memory is folded", turn.id)
-        again = await self._shared.store.load(conversation.chat, conversation.person, private=conversation.private)
+        again = await self._load(turn)
         share = min(0.5, 0.5 * prompt.tokens / max(self._shared.composer.work().budget, 1))
-        return await answering.run(await self._compose(again, turn, share=share), preview.show)
+        return await answering.run(await self._compose(again, answering.turn, share=share), preview.show)
 
     async def _compose(self, conversation: Conversation, turn: Turn, *, share: float = 1.0) -> Prompt:
         prompt = await self._shared.composer.compose(conversation, turn, share=share)
-        kept = self._shared.prompts
+        kept = self._shared.reports
         kept.pop((turn.chat, turn.sender), None)
-        kept[turn.chat, turn.sender] = prompt
+        kept[turn.chat, turn.sender] = prompt.report()
         if len(kept) > 200:
             del kept[next(iter(kept))]
         return prompt
@@ -152,13 +239,15 @@ class Exchange:
         context = ToolContext(conversation, turn, draft, choices=choices)
 
         async def keep(changes: Sequence[Change]) -> None:
-            if changes and conversation.person is not None and conversation.settings.memory != "off":
-                await shared.store.apply(conversation.person, conversation.scope, changes, turn=turn)
+            if not changes:
+                return
+            if conversation.person is None or conversation.settings.memory == "off":
+                raise StoreError("this person's memory is off")
+            await shared.store.apply(conversation.person, conversation.scope, changes, turn=turn)
 
-        tools = shared.composer.tools(conversation)
-        limits = shared.limits
+        tools, reply_tokens = shared.composer.tools(conversation), shared.composer.reserve
         return Answering(
-            shared.llm, tools, context, keep, shared.counter, limits.tool_rounds, reply_tokens=limits.reply_tokens
+            shared.llm, tools, context, keep, shared.counter, shared.limits.tool_rounds, reply_tokens=reply_tokens
         )
 
     async def _save(self, conversation: Conversation, turn: Turn) -> Turn:
@@ -182,20 +271,37 @@ class Exchange:
     async def _fail(self, turn: Turn, failure: str, sentence: str) -> Reply:
         self.turn = replace(turn, state=State.FAILED, failure=failure)
         await self._shared.store.save(self.turn)
-        await self._delivery.say(Outgoing(turn.chat, sentence))
-        return Reply(sentence, turn=turn.id)
+        return await self._apologise(sentence)
+
+    async def _apologise(self, sentence: str) -> Reply:
+        await self._delivery.say(Outgoing(self._chat, sentence))
+        return Reply(sentence, turn=self.turn.id if self.turn else None)
 
     async def broke(self, error: Exception) -> Reply | None:
-        """End a turn that met a bug: the log has its kind, the person an apology, and what was said is kept."""
-        logger.error("turn %s met a bug: %s", self.turn.id if self.turn else "?", type(error).__name__)
-        logger.debug("its traceback", exc_info=error)
-        if self.turn is None or self.turn.state is not State.RECEIVED:
-            return None
-        try:
-            return await self._fail(self.turn, "bug", sentences.APOLOGY_BUG)
-        except StaleEpoch:
-            return None
+        """End a turn that met a bug or a broken database: the log has its kind, the person an apology.
 
-    def _reply(self, turn: Turn, choices: Sequence[Choice] = ()) -> Reply:
-        assert turn.answer is not None
-        return Reply(sentences.shown(turn.answer), tuple(choices), turn=turn.id)
+        What was said is kept, and so is an answer already stored: at the next start its delivery goes on.
+        """
+        why = str(error) if isinstance(error, StoreError) else type(error).__name__
+        logger.error("turn %s of %s broke: %s", self.turn.id if self.turn else "?", self._chat, why)
+        logger.debug("its traceback", exc_info=error)
+        if self.turn is None:
+            return await self._apologise(sentences.APOLOGY_BUG)
+        if self.turn.state is not State.RECEIVED:
+            return None
+        with contextlib.suppress(StoreError):
+            await self._shared.store.save(replace(self.turn, state=State.FAILED, failure="bug"))
+        return await self._apologise(sentences.APOLOGY_BUG)
+
+
+def _is_unasked() -> bool:
+    """Say whether a cancellation came from within, not from who runs this task."""
+    task = asyncio.current_task()
+    return task is not None and not task.cancelling()
+
+
+def _as_met(conversation: Conversation, turn: Turn) -> Conversation:
+    """Give the conversation as its sender meets it: one that stands for nobody has no facts."""
+    if not turn.message.anonymous:
+        return conversation
+    return replace(conversation, person=None, facts=Facts(), settings=PersonSettings())

@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from core.commands import Command
@@ -39,14 +40,15 @@ class Entry:
 
 @dataclass(eq=False)
 class Lane:
-    """The queue of one chat. `exchange` is the turn in progress, `answer` the task that runs it."""
+    """The queue of one chat. `exchange` is the turn in progress; `lock` is held from its burst to its delivery."""
 
     chat: ChatKey
     queue: deque[Entry] = field(default_factory=deque)
     news: asyncio.Event = field(default_factory=asyncio.Event)
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     worker: asyncio.Task[None] | None = None
     exchange: Exchange | None = None
-    answer: asyncio.Task[Reply | None] | None = None
+    holds: int = 0
 
     def put(self, entry: Entry) -> None:
         """Queue something at the end."""
@@ -58,25 +60,35 @@ class Lane:
         while self.queue:
             self.queue.popleft().end(None)
 
-    async def burst(self, first: Entry, quiet: float, longest: float) -> list[Entry]:
-        """Collect what the same sender says until `quiet` seconds of silence, for at most `longest` seconds.
+    def stop(self) -> bool:
+        """Tell the turn in progress to end; say whether there was one."""
+        if self.exchange is None:
+            return False
+        self.exchange.stop()
+        self.news.set()
+        return True
 
-        With `quiet` zero nothing is collected.
+    async def burst(self, entries: list[Entry], quiet: float, longest: float) -> None:
+        """Add what the same sender says until `quiet` seconds of silence, for at most `longest` seconds.
+
+        With `quiet` zero nothing is added. Anything else that is queued ends the burst, and so does a stop.
         """
-        entries = [first]
         ends = asyncio.get_running_loop().time() + longest
-        while quiet > 0 and first.joins:
+        while quiet > 0 and entries[0].joins:
             self._take_joining(entries)
             left = min(quiet, ends - asyncio.get_running_loop().time())
-            if self.queue or left <= 0 or not await self._news_within(left):
+            if self.queue or self._stopping or left <= 0 or not await self._news_within(left):
                 break
-        return entries
 
     def _take_joining(self, entries: list[Entry]) -> None:
         sender = entries[0].message.sender
         while self.queue and self.queue[0].joins and self.queue[0].message.sender == sender:
             entries.append(self.queue.popleft())
         self.news.clear()
+
+    @property
+    def _stopping(self) -> bool:
+        return self.exchange is not None and self.exchange.stopping
 
     async def _news_within(self, seconds: float) -> bool:
         try:
@@ -95,14 +107,38 @@ class Lanes:
 
     def put(self, chat: ChatKey, entry: Entry) -> None:
         """Queue something in a chat."""
-        lane = self._lanes.setdefault(chat, Lane(chat))
+        lane = self._lane(chat)
         lane.put(entry)
         if lane.worker is None:
             lane.worker = asyncio.create_task(self._run(lane))
 
-    def get(self, chat: ChatKey) -> Lane | None:
-        """Give the lane of a chat, None when nothing goes on there."""
-        return self._lanes.get(chat)
+    def _lane(self, chat: ChatKey) -> Lane:
+        lane = self._lanes.get(chat)
+        if lane is None:
+            lane = self._lanes[chat] = Lane(chat)
+        return lane
+
+    @asynccontextmanager
+    async def hold(self, chat: ChatKey, *, drop: bool = False) -> AsyncIterator[bool]:
+        """End the turn in progress in a chat, and let no other begin until the block is left.
+
+        With `drop` what waits there is forgotten first. Gives whether a turn was in progress.
+        """
+        lane = self._lane(chat)
+        lane.holds += 1
+        try:
+            if drop:
+                lane.drop()
+            stopped = lane.stop()
+            async with lane.lock:
+                yield stopped
+        finally:
+            lane.holds -= 1
+            self._close(lane)
+
+    def _close(self, lane: Lane) -> None:
+        if lane.worker is None and not lane.holds:
+            del self._lanes[lane.chat]
 
     def __len__(self) -> int:
         return len(self._lanes)
@@ -112,8 +148,9 @@ class Lanes:
             while lane.queue:
                 await self._work_on(lane)
         finally:
-            del self._lanes[lane.chat]
+            lane.worker = None
             lane.drop()
+            self._close(lane)
 
     async def _work_on(self, lane: Lane) -> None:
         try:

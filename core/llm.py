@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, Protocol
 
 from core.messages import Attachment
@@ -33,13 +35,18 @@ class PromptMessage:
     call_id: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ToolSpec:
     """What the model is told of a tool; `parameters` is a JSON schema of an object."""
 
     name: str
     description: str
     parameters: Mapping[str, Any]
+
+    @cached_property
+    def written(self) -> str:
+        """The whole as one text, as it is counted."""
+        return self.name + self.description + json.dumps(self.parameters)
 
 
 @dataclass(frozen=True, slots=True)

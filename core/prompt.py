@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -14,7 +14,12 @@ from core.rendering import block, bot_messages, person_message
 Place = Literal["system", "facts", "excerpts", "now"]
 MESSAGE_COST = 4
 """Tokens that a chat format adds to each message (OpenAI's cookbook counts 3, other formats up to 5)."""
+JOIN_COST = 2
+"""Tokens that joining a section to others may add."""
+SUMMARY = "summary of earlier talk"
 CUT = "\n[… shortened …]\n"
+Row = tuple[str, str, int]
+"""A part of a prompt: its label, where it came from, its cost in tokens."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +56,7 @@ def turn_cost(turn: Turn, counter: TokenCounter) -> int:
 
 def tools_cost(tools: Sequence[ToolSpec], counter: TokenCounter) -> int:
     """Count what the declared tools cost."""
-    return sum(counter.count(t.name + t.description + json.dumps(t.parameters)) + 12 for t in tools)
+    return sum(counter.count(t.written) + 12 for t in tools)
 
 
 class Prompt:
@@ -59,18 +64,25 @@ class Prompt:
 
     Memories put their part in with `add` and `show`. In the order of the request: the system sections, the history
     (segments and raw turns in the order they were said), then, before the new message, the volatile sections.
+    `room` is what it may cost in tokens; `asked` is the new message as it is sent.
     """
 
-    def __init__(self, conversation: Conversation, turn: Turn, counter: TokenCounter, tools: Sequence[ToolSpec] = ()):
+    def __init__(
+        self,
+        conversation: Conversation,
+        turn: Turn,
+        counter: TokenCounter,
+        tools: Sequence[ToolSpec] = (),
+        room: int = sys.maxsize,
+    ):
         self.conversation = conversation
         self.turn = turn
         self.tools = tuple(tools)
+        self.room = room
         self.sections: list[Section] = []
         self.history: list[Step] = []
-        self._counter = counter
-        self._tools_tokens = tools_cost(self.tools, counter)
-        self._asked = person_message(turn)
-        self._message_tokens = cost([self._asked], counter)
+        self.counter = counter
+        self.asked = person_message(turn)
 
     def add(self, label: str, text: str | Sequence[str], *, place: Place = "facts", origin: str = "") -> None:
         """Add a section; blank text adds nothing. All but the system sections become labelled blocks of data.
@@ -78,10 +90,19 @@ class Prompt:
         Text given as lines, the most dispensable first, may lose lines when the prompt does not fit otherwise.
         """
         lines = () if isinstance(text, str) else tuple(text)
-        whole = "\n".join(lines) if lines else str(text or "")
+        whole = text if isinstance(text, str) else "\n".join(lines)
         if whole.strip():
             written = whole if place == "system" else block(label, whole)
-            self.sections.append(Section(label, written, place, origin or label, self._counter.count(written), lines))
+            self.sections.append(Section(label, written, place, origin or label, self._section_cost(written), lines))
+
+    def _section_cost(self, written: str) -> int:
+        return self.counter.count(written) + JOIN_COST
+
+    def rewrite(self, section: Section, text: str, lines: Sequence[str] = ()) -> None:
+        """Put another text in the place of a section; a blank one removes it."""
+        at = next(n for n, s in enumerate(self.sections) if s is section)
+        new = replace(section, text=text, tokens=self._section_cost(text), lines=tuple(lines))
+        self.sections[at : at + 1] = [new] if text.strip() else []
 
     def show(self, steps: Sequence[Step]) -> None:
         """Show steps of the conversation's path: segments as their gist, turns raw."""
@@ -91,53 +112,62 @@ class Prompt:
     def tokens(self) -> int:
         """What the whole costs: tools, sections, history, and the turn being answered with its tool rounds."""
         sections = sum(s.tokens for s in self.sections)
-        history = sum(s.tokens for s in self.history)
-        rounds = cost(bot_messages(self.turn), self._counter) if self.turn.rounds else 0
-        return self._tools_tokens + sections + history + self._message_tokens + rounds + 2 * MESSAGE_COST
+        return self._tools_tokens + sections + sum(map(self.step_tokens, self.history)) + self.turn_tokens
+
+    @property
+    def excess(self) -> int:
+        """How many tokens it costs more than it may."""
+        return self.tokens - self.room
+
+    @property
+    def _tools_tokens(self) -> int:
+        return tools_cost(self.tools, self.counter) if self.tools else 0
+
+    def step_tokens(self, step: Step) -> int:
+        """What a step of the history costs; a turn that was edited has to be counted anew."""
+        return step.tokens or (turn_cost(step, self.counter) if isinstance(step, Turn) else 0)
+
+    @property
+    def message_tokens(self) -> int:
+        """What the new message costs, and the frame of the request."""
+        return _message_cost(self.asked, self.counter) + 2 * MESSAGE_COST
+
+    @property
+    def turn_tokens(self) -> int:
+        """What the turn being answered costs: its message and its tool rounds."""
+        rounds = cost(bot_messages(self.turn), self.counter) if self.turn.rounds else 0
+        return self.message_tokens + rounds
 
     def drop(self, place: Place) -> None:
         """Leave out the sections of a place."""
         self.sections = [s for s in self.sections if s.place != place]
 
-    def trim_lines(self, excess: int) -> None:
-        """Leave out lines of the sections given as lines, the most dispensable first, until `excess` is gone."""
-        goal = self.tokens - excess
-        for section in [s for s in self.sections if s.lines]:
-            lines = section.lines
-            while lines and self.tokens > goal:
-                lines = lines[1:]
-                self.sections = [s for s in self.sections if s.label != section.label]
-                self.add(section.label, lines, place=section.place, origin=section.origin)
-
-    def shorten_message(self, excess: int) -> None:
-        """Shorten the new message, with a visible mark, by at least `excess` tokens as far as it goes."""
-        kept = max(self._message_tokens - excess - MESSAGE_COST, 16)
-        self._asked = replace(self._asked, content=shorten(self._asked.content, kept, self._counter))
-        self._message_tokens = cost([self._asked], self._counter)
-
     def messages(self) -> tuple[PromptMessage, ...]:
-        """Write the request: one system message first, then user and assistant in turn, the new message last."""
+        """Write the request: one system message first, then the talk, what is remembered, and the new message last.
+
+        User messages may follow one another: the blocks of memory are messages of their own, so that the new message
+        stands alone. For servers that want roles to take turns the model's adapter joins them.
+        """
         system = "\n\n".join(s.text for s in self.sections if s.place == "system")
         written = [PromptMessage("system", system)] if system else []
         for step in self.history:
             _write(written, step)
         volatile = "\n\n".join(s.text for s in self.sections if s.place != "system")
-        asked = self._asked
         if volatile:
-            asked = replace(asked, content=f"{volatile}\n\n{asked.content}")
-        _append(written, asked)
+            written.append(PromptMessage("user", volatile))
+        written.append(self.asked)
         written.extend(bot_messages(self.turn))
         return tuple(written)
 
-    def report(self) -> list[tuple[str, str, int]]:
-        """List label, origin and token cost of every part, in the order of the request."""
+    def report(self) -> list[Row]:
+        """List label, origin and token cost of every part, in the order of the request; no text of it."""
         rows = [(s.label, s.origin, s.tokens) for s in self.sections if s.place == "system"]
         rows.append(("tools", f"{len(self.tools)} declared", self._tools_tokens))
         rows.extend(_step_row(s) for s in self.history if isinstance(s, Segment))
         raw = [s for s in self.history if isinstance(s, Turn)]
-        rows.append(("window", f"{len(raw)} turns of this chat", sum(t.tokens for t in raw)))
+        rows.append(("window", f"{len(raw)} turns of this chat", sum(map(self.step_tokens, raw))))
         rows.extend((s.label, s.origin, s.tokens) for s in self.sections if s.place != "system")
-        return [*rows, ("message", f"turn {self.turn.id}", self._message_tokens)]
+        return [*rows, ("message", f"turn {self.turn.id}", self.turn_tokens)]
 
 
 def _step_row(segment: Segment) -> tuple[str, str, int]:
@@ -146,25 +176,20 @@ def _step_row(segment: Segment) -> tuple[str, str, int]:
 
 def _write(written: list[PromptMessage], step: Step) -> None:
     if isinstance(step, Segment):
-        _append(written, PromptMessage("user", segment_block(step)))
+        written.append(PromptMessage("user", segment_block(step)))
         return
-    _append(written, step.asked)
+    written.append(step.asked)
     written.extend(step.replied)
 
 
 def segment_block(segment: Segment) -> str:
     """Write a segment as a block of data."""
-    return block("summary of earlier talk", segment.text)
+    return block(SUMMARY, segment.text)
 
 
-def _append(written: list[PromptMessage], message: PromptMessage) -> None:
-    """Add a user message; one that follows another user message is joined to it, so that roles take turns."""
-    last = written[-1] if written else None
-    if last is None or last.role != "user":
-        written.append(message)
-        return
-    joined = f"{last.content}\n\n{message.content}"
-    written[-1] = replace(last, content=joined, images=last.images + message.images)
+def segment_cost(text: str, counter: TokenCounter) -> int:
+    """What a segment of this text costs in a prompt."""
+    return counter.count(block(SUMMARY, text)) + MESSAGE_COST
 
 
 def shorten(text: str, tokens: int, counter: TokenCounter) -> str:

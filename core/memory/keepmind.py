@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
-from core.conversation import Conversation, Segment, Step, Turn
+from core.conversation import Conversation, Segment, State, Step, Turn
 from core.errors import StaleBase
-from core.llm import TokenCounter
 from core.memory import summary, window
 from core.memory.memory import Compaction, Memory
 from core.memory.window import WindowLimits
-from core.prompt import MESSAGE_COST, Prompt, segment_block
+from core.prompt import Prompt, segment_cost
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,11 @@ class Keepmind(Memory):
     def due(self, conversation: Conversation, budget: int) -> bool:
         """Say whether the window has passed its high-water mark, or a segment waits to be made again."""
         redo = any(s.made_by == "extract" for s in conversation.segments)
-        return redo or window.is_over(conversation.turns, self.limits.within(budget))
+        return redo or self._is_over(conversation, budget)
+
+    def _is_over(self, conversation: Conversation, budget: int) -> bool:
+        over = window.is_over(conversation.turns, self.limits.within(budget))
+        return over or window.has_hole(conversation.path)
 
     async def compact(self, conversation: Conversation, work: Compaction) -> None:
         """Redo segments made without a model, fold turns down to the low-water mark, merge segments."""
@@ -58,14 +60,12 @@ class Keepmind(Memory):
             await self._merge(conversation, work)
 
     def _wanted(self, conversation: Conversation, work: Compaction) -> bool:
-        hole = any(isinstance(a, Turn) and isinstance(b, Segment) for a, b in pairwise(conversation.path))
-        over = window.is_over(conversation.turns, self.limits.within(work.budget))
-        return work.idle or work.low or over or hole
+        return work.idle or work.low or self._is_over(conversation, work.budget)
 
     def _next_run(self, conversation: Conversation, work: Compaction) -> list[Turn]:
         limits = self.limits.within(work.budget)
         turns = limits.idle_turns if work.idle else limits.low_turns
-        run = window.foldable(conversation.path, turns=turns, tokens=limits.low_tokens)
+        run = window.foldable(conversation.path, turns=turns, tokens=limits.low_tokens, newest=work.budget // 2)
         room = summary.input_budget(work.llm, self._size(work))
         return window.first_part(run, room) if run else []
 
@@ -88,19 +88,23 @@ class Keepmind(Memory):
             await commit(conversation, run, text, "model", work)
 
     async def squeeze(self, conversation: Conversation, work: Compaction, excess: int) -> Conversation:
-        """Fold the oldest turns, then merge segments, without a model; a job makes them anew later."""
+        """Fold the oldest turns, then merge segments, without a model; a job makes them anew later.
+
+        More is folded than has to be, so that it need not be done again at the next turn.
+        """
+        size = self._size(work)
         while excess > 0 and (run := window.foldable(conversation.path, turns=0, tokens=0)):
-            run = window.first_part(run, excess + self._size(work))
-            text = summary.extract(run, work.counter, _extract_size(run, self._size(work)))
+            run = window.enough(run, excess + size + work.budget // 8)
+            text = summary.extract(run, work.counter, _extract_size(run, size))
             folded = await commit(conversation, run, text, "extract", work)
+            freed = _cost(conversation) - _cost(folded)
             if folded.path == conversation.path:
                 break
-            excess -= _cost(conversation) - _cost(folded)
-            conversation = folded
-        run_of_segments = _leading_segments(conversation.path)
-        if excess > 0 and len(run_of_segments) > 1:
-            text = summary.extract_merge(run_of_segments, work.counter, self._size(work))
-            conversation = await commit(conversation, run_of_segments, text, "extract", work)
+            excess, conversation = excess - freed, folded
+        segments = _leading_segments(conversation.path)
+        if excess > 0 and len(segments) > 1:
+            text = summary.extract_merge(segments, work.counter, size)
+            conversation = await commit(conversation, segments, text, "extract", work)
         return conversation
 
 
@@ -119,12 +123,8 @@ def _leading_segments(path: Sequence[Step]) -> list[Segment]:
 
 
 def _cost(conversation: Conversation) -> int:
-    return sum(step.tokens for step in conversation.path)
-
-
-def segment_cost(text: str, counter: TokenCounter) -> int:
-    """What a segment of this text costs in a prompt."""
-    return counter.count(segment_block(Segment(0, None, 0, text, 0, 0))) + MESSAGE_COST
+    """What the path costs without the turn being answered, which a snapshot may hold or not."""
+    return sum(s.tokens for s in conversation.path if isinstance(s, Segment) or s.state is not State.RECEIVED)
 
 
 async def commit(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 
 from core.conversation import Segment, Turn
@@ -82,7 +81,7 @@ async def _ask(instructions: str, gist: str, piece: str, llm: LLM, counter: Toke
 
 
 def _quoted(text: str) -> str:
-    return re.sub(r"<(\s*/?\s*(?:conversation|summary_so_far))", r"‹\1", neutral(text), flags=re.IGNORECASE)
+    return neutral(neutral(text, "conversation"), "summary_so_far")
 
 
 def pieces(texts: Sequence[str], counter: TokenCounter, budget: int) -> Iterator[str]:
@@ -111,11 +110,13 @@ def _parts(text: str, counter: TokenCounter, budget: int) -> list[str]:
 def cap(text: str, counter: TokenCounter, tokens: int) -> str:
     """Hold a summary to at most `tokens`: whole lines go from the beginning, so that the newest stays."""
     lines = [line for line in neutral(text).strip().splitlines() if line.strip()]
-    while len(lines) > 1 and counter.count("\n".join(lines)) > tokens:
-        lines.pop(0)
-    kept = "\n".join(lines)
+    first, spent = len(lines), 0
+    while first > 0 and (first == len(lines) or spent + counter.count(lines[first - 1]) + 1 <= tokens):
+        first -= 1
+        spent += counter.count(lines[first]) + 1
+    kept = "\n".join(lines[first:])
     while kept and counter.count(kept) > tokens:
-        kept = kept[len(kept) - max(len(kept) * 9 // 10, 0) :] if len(kept) > 1 else ""
+        kept = kept[max(len(kept) // 10, 1) :]
     return kept
 
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
-from core.conversation import OPEN, Step, Turn
+from core.conversation import Segment, State, Step, Turn
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,31 +31,47 @@ def is_over(turns: Sequence[Turn], limits: WindowLimits) -> bool:
     return len(turns) > limits.high_turns or sum(t.tokens for t in turns) > limits.high_tokens
 
 
-def foldable(path: Sequence[Step], *, turns: int, tokens: int) -> list[Turn]:
+def has_hole(path: Sequence[Step]) -> bool:
+    """Say whether raw turns stand before a segment: one that covered them was deleted after an edit."""
+    return any(isinstance(a, Turn) and isinstance(b, Segment) for a, b in pairwise(path))
+
+
+def foldable(path: Sequence[Step], *, turns: int, tokens: int, newest: int = 0) -> list[Turn]:
     """Give the oldest contiguous run of raw turns to fold, so that at most `turns` and `tokens` of them stay.
 
-    A run with a segment after it is folded whole. Turns still being answered, and what follows them, stay.
+    A newest turn larger than that stays as well when it costs at most `newest`. A run with a segment after it is
+    folded whole. Turns still being answered, and what follows them, stay.
     """
     run: list[Turn] = []
     for step in path:
         if isinstance(step, Turn):
-            if step.state in OPEN and step.state != "answered":
+            if step.state is State.RECEIVED:
                 break
             run.append(step)
         elif run:
             return run
-    return run[: len(run) - _staying(run, turns, tokens)]
+    return run[: len(run) - _staying(run, turns, tokens, newest)]
 
 
-def _staying(run: Sequence[Turn], turns: int, tokens: int) -> int:
-    """Count the newest turns of a run that stay within both marks."""
+def _staying(run: Sequence[Turn], turns: int, tokens: int, newest: int) -> int:
+    """Count the newest turns of a run that stay."""
     spent = count = 0
     for turn in reversed(run):
         spent += turn.tokens
         if count == turns or spent > tokens:
             break
         count += 1
-    return count
+    return count or int(bool(run) and 0 < run[-1].tokens <= newest)
+
+
+def enough(run: Sequence[Turn], tokens: int) -> list[Turn]:
+    """Give the beginning of a run that costs at least `tokens`; all of it when it costs less."""
+    spent = 0
+    for count, turn in enumerate(run, 1):
+        spent += turn.tokens
+        if spent >= tokens:
+            return list(run[:count])
+    return list(run)
 
 
 def first_part(run: Sequence[Turn], tokens: int) -> list[Turn]:
