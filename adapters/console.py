@@ -70,7 +70,6 @@ class ConsoleAdapter:
     """
 
     platform = PLATFORM
-    pace: float | None = 0.0
 
     def __init__(
         self,
@@ -88,6 +87,7 @@ class ConsoleAdapter:
         self._history = history
         self.interactive = self._source.isatty() and self._screen.live
         self.quiet = 0.05 if self.interactive else 0.0
+        self.pace: float | None = 0.0 if self.interactive else None
 
     async def run(self, engine: Engine) -> int:
         """Hold the conversation until the input ends, or its reader is gone; how many lines were said."""

@@ -260,7 +260,9 @@ def _write(path: Path, text: str) -> None:
 def _report_bug() -> None:
     import logging
 
-    logging.getLogger("keepmind").exception("stopped by a bug")
+    logger = logging.getLogger("keepmind")
+    logger.debug("stopped by a bug", exc_info=True)
+    tell(f"keepmind: stopped by a bug ({sys.exc_info()[0]}); KEEPMIND_LOG_LEVEL=DEBUG shows where")
 
 
 def _any_text() -> None:

@@ -175,8 +175,6 @@ def _message_faults(message: Body, before: list[Body]) -> Iterator[str]:
         yield f"comes before the results of {sorted(waiting)}"
     if role in ("system", "developer") and said:
         yield "a system message after the conversation began"
-    if role == "user" and said[-1:] == ["user"]:
-        yield "two user messages in a row"
     if role == "assistant" and said[-1:] in ([], ["assistant"]):
         yield "the assistant speaks unasked"
 

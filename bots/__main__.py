@@ -1,0 +1,5 @@
+"""`python -m bots` is the command `keepmind`."""
+
+from bots.cli import main
+
+main()
