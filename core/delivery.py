@@ -12,7 +12,7 @@ from functools import partial
 from typing import TypeVar
 
 from core.adapter import Adapter, Outgoing
-from core.clock import Clock
+from core.clock import Clock, came_within
 from core.conversation import State, Turn
 from core.errors import Ambiguous, DeliveryError, Refused, RetryLater, Unreachable
 from core.messages import ChatKey, Choice
@@ -190,8 +190,7 @@ class Preview:
         while not self._news.is_set():
             with contextlib.suppress(DeliveryError):
                 await self._adapter.typing(self._turn.chat)
-            with contextlib.suppress(TimeoutError):
-                await asyncio.wait_for(self._news.wait(), TYPING_SECONDS)
+            await came_within(self._news, TYPING_SECONDS)
 
     async def _update(self, text: str) -> None:
         shown = next(iter(self._adapter.split(text)), "")

@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
+from core.clock import came_within
 from core.commands import Command
 from core.conversation import Turn
 from core.exchange import Exchange
@@ -77,7 +78,7 @@ class Lane:
         while quiet > 0 and entries[0].joins:
             self._take_joining(entries)
             left = min(quiet, ends - asyncio.get_running_loop().time())
-            if self.queue or self._stopping or left <= 0 or not await self._news_within(left):
+            if self.queue or self._stopping or left <= 0 or not await came_within(self.news, left):
                 break
 
     def _take_joining(self, entries: list[Entry]) -> None:
@@ -89,13 +90,6 @@ class Lane:
     @property
     def _stopping(self) -> bool:
         return self.exchange is not None and self.exchange.stopping
-
-    async def _news_within(self, seconds: float) -> bool:
-        try:
-            await asyncio.wait_for(self.news.wait(), seconds)
-        except TimeoutError:
-            return False
-        return True
 
 
 class Lanes:
