@@ -46,7 +46,10 @@ class _Draft:
 
 
 class Answer:
-    """An answer so far: `text` without thoughts, whether it is `finished`, and what it makes up to."""
+    """An answer so far: `text` without thoughts, and whether the server has `finished` it.
+
+    `chosen` says that it has begun to answer at all, `shown` that somebody has seen some of it.
+    """
 
     def __init__(self) -> None:
         self._thoughts = Thoughts()
@@ -56,7 +59,7 @@ class Answer:
         self._model = ""
         self._reason = ""
         self.id = ""
-        self.chosen = False
+        self.chosen = self.shown = False
 
     @property
     def text(self) -> str:

@@ -46,9 +46,9 @@ class OpenAILLM:
 
     `context` is the size in tokens, by default what is known of the model's name. `reply_tokens` caps each answer.
     `fallback_model` of the same server is asked when the main one is down or unknown. `calls_tools=None` tries.
-    `silence` is the longest pause in seconds within a stream, `connect` the longest wait for a connection;
-    `retries` and `retry_seconds` bound the tries of one question. `extra` goes into each request,
-    `answer_extra` (temperature, penalties) only into those for answers to people, not for summaries and facts.
+    In seconds: `silence` is the longest pause within a stream, `connect` the longest wait for a connection, `longest`
+    the longest an answer may take. `retries` and `retry_seconds` bound the tries of one question. `extra` goes into
+    each request, `answer_extra` (temperature, penalties) only into those for answers to people.
     Raises ConfigError for a key that can't stand in a header.
     """
 
@@ -64,6 +64,7 @@ class OpenAILLM:
         calls_tools: bool | None = None,
         silence: float = 60.0,
         connect: float = 10.0,
+        longest: float = 600.0,
         retries: int = 3,
         retry_seconds: float = 60.0,
         extra: Mapping[str, Any] | None = None,
@@ -77,7 +78,7 @@ class OpenAILLM:
         self._fallback = _Model(fallback_model, Dialect(fallback_model, calls_tools)) if fallback_model else None
         self._context = context or known_context(model)
         self._reply_tokens = reply_tokens
-        self._silence, self._connect = silence, connect
+        self._silence, self._connect, self._longest = silence, connect, longest
         self._extra, self._answer_extra = _set(extra), _set(answer_extra)
         self._patience = partial(Patience, retries, retry_seconds, clock, sleep, chance)
         self._client = to_client(api_key, base_url, http_client)
@@ -139,7 +140,7 @@ class OpenAILLM:
         return to_payload(model.name, request, dialect, limit, stream, extra)
 
     def _adapts(self, model: _Model, trouble: Trouble, payload: Payload) -> bool:
-        if trouble.size:
+        if trouble.size and model is self._model:
             self._context = min(self._context, trouble.size)
         name = model.dialect.adapt(trouble.refusal, trouble.param, payload) if trouble.refusal else None
         if name:
@@ -152,21 +153,26 @@ class OpenAILLM:
         return again
 
     async def _try(self, payload: Payload, on_text: OnText | None) -> Completion:
-        answer, shown = Answer(), False
+        answer = Answer()
         try:
-            async with aclosing(self._chunks(payload)) as chunks:
-                async for chunk in chunks:
-                    if answer.add(chunk) and on_text and answer.text:
-                        shown = True
-                        await on_text(answer.text)
-            self._check_whole(answer, payload)
+            await self._receive(answer, payload, on_text)
         except Trouble:
-            if not shown:
+            if not answer.shown:
                 raise
             return _noted(answer, answer.completion(interrupted=True))
         return _noted(answer, answer.completion())
 
-    def _check_whole(self, answer: Answer, payload: Payload) -> None:
+    async def _receive(self, answer: Answer, payload: Payload, on_text: OnText | None) -> None:
+        try:
+            async with asyncio.timeout(self._longest) as limit, aclosing(self._chunks(payload)) as chunks:
+                async for chunk in chunks:
+                    if answer.add(chunk) and on_text and answer.text:
+                        answer.shown = True
+                        await on_text(answer.text)
+        except TimeoutError:
+            if limit.expired():
+                raise troubles.endless(self._server) from None
+            raise
         if not answer.finished and (payload.get("stream") or not answer.chosen):
             raise troubles.cut_short(self._server)
 
@@ -206,6 +212,8 @@ class OpenAILLM:
 
     def _checked(self, whole: object, payload: Payload) -> object:
         """Return a whole answer. Raises Trouble when it is none."""
+        if isinstance(whole, str) and whole.lstrip().startswith("data:"):
+            raise troubles.unasked_stream(self._server)
         if not isinstance(whole, dict):
             raise troubles.not_the_protocol(self._server)
         if whole.get("error"):

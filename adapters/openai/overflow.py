@@ -8,7 +8,7 @@ _WORDINGS = (
     r"model_context_window_exceeded|request_too_large|(prompt|input|request) (is )?too (long|large)",  # Anthropic
     r"maximum (context|model|prompt|sequence) length",  # OpenAI, vLLM, OpenRouter, xAI
     r"maximum allowed input length|exceeds? (the )?max\w* (allowed )?input",  # SGLang, DashScope
-    r"(input|prompt|context)( length| tokens?)? exceeds? (the )?(context|limit|max\w*|model)",  # Ollama, MiniMax
+    r"(input|prompt|context)( length| tokens?| window)? exceeds? (the )?(context|limit|max\w*|model)",  # Ollama
     r"exceeds? (the |this )?(model'?s? )?(context|max\w* context|model'?s? max\w*)",  # OpenAI Responses, LM Studio
     r"exceeded model token limit|token limit exceeded",  # Kimi
     r"(input|prompt) token count.{0,40}exceeds",  # Gemini

@@ -19,7 +19,7 @@ LIBRARY_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, json
 _NO_MONEY = re.compile(r"insufficient[_ ](quota|balance|funds|credit)|billing|credit balance|payment required", re.I)
 _UNKNOWN_MODEL = re.compile(
     r"model_not_found|(model|endpoints?)\b.{0,120}(not found|not exist|does ?n.t exist|not a valid|unknown|no access|"
-    r"not have access|not available|not supported by)|(invalid|unknown|unsupported|no such) model|"
+    r"not have access|not available)|(invalid|unknown|unsupported|no such) model|"
     r"not a valid model|no endpoints found for",
     re.I | re.S,
 )
@@ -62,6 +62,11 @@ def cut_short(server: Server) -> Trouble:
     return Trouble(LLMUnavailable(f"The model server at {server.url} broke off its answer."), again=True)
 
 
+def endless(server: Server) -> Trouble:
+    """Return the trouble with an answer that takes too long, although the server is not silent."""
+    return Trouble(LLMUnavailable(f"The model server at {server.url} did not come to an end with its answer."))
+
+
 def not_the_protocol(server: Server) -> Trouble:
     """Return the trouble with a server that sends something else than chat completions."""
     return Trouble(
@@ -70,6 +75,13 @@ def not_the_protocol(server: Server) -> Trouble:
             "check OPENAI_BASE_URL, which usually ends in /v1."
         )
     )
+
+
+def unasked_stream(server: Server) -> Trouble:
+    """Return the trouble with a server that streams whatever it is asked for; the dialect can adapt to it."""
+    trouble = not_the_protocol(server)
+    trouble.refusal = "only streaming is supported"
+    return trouble
 
 
 def to_trouble(error: Exception, model: str, server: Server) -> Trouble:
@@ -105,7 +117,7 @@ def _judge(status: int, body: object, headers: Mapping[str, str], model: str, se
         trouble.wait = asked_wait(headers, everything)
     if isinstance(trouble.error, ContextOverflow):
         trouble.size = told_size(everything)
-    elif _may_adapt(status, everything):
+    elif _may_adapt(status, everything) and not isinstance(trouble.error, UnknownModel):
         trouble.refusal, trouble.param = everything, _field(body, "param")
     return trouble
 

@@ -60,6 +60,8 @@ def fits_strict(schema: object) -> bool:
 
 
 def _is_closed(schema: Mapping[str, Any]) -> bool:
+    if {"minLength", "maxLength", "allOf", "not"} & schema.keys():
+        return False
     if schema.get("type") != "object":
         return True
     required = set(schema.get("required") or ())

@@ -82,7 +82,6 @@ USER = {"role": "user", "content": "Hi"}
 @pytest.mark.parametrize(
     ("messages", "fault"),
     [
-        ([USER, USER], "two user messages in a row"),
         ([USER, {"role": "assistant", "content": " "}, USER], "is empty"),
         ([USER, CALL, USER], "comes before the results of"),
         ([USER, {"role": "tool", "tool_call_id": "a", "content": "x"}], "answers no call just made"),

@@ -1,5 +1,8 @@
 """How an answer comes in, whatever servers leave out of it or break off."""
 
+import asyncio
+from collections.abc import AsyncIterator
+
 import httpx2
 import pytest
 
@@ -153,3 +156,14 @@ async def test_what_the_watcher_raises_comes_through() -> None:
 
     with pytest.raises(TimeoutError):
         await Server(stream(said("Hi", "stop"))).llm().complete(HI, stop)
+
+
+async def test_a_server_that_only_keeps_the_line_open_is_left_in_the_end() -> None:
+    async def pings() -> AsyncIterator[bytes]:
+        while True:
+            yield b": ping\n\n"
+            await asyncio.sleep(0.01)
+
+    server = Server(httpx2.Response(200, headers={"content-type": "text/event-stream"}, content=pings()))
+    with pytest.raises(LLMUnavailable, match="did not come to an end"):
+        await server.llm(longest=0.05).complete(HI, server.show)
