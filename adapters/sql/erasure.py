@@ -1,0 +1,249 @@
+"""Erasing: a turn, a fact, a chat, a person, and what an edit takes back. What goes is decided by `core.kept`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterable
+from dataclasses import replace
+
+from sqlalchemy import BindParameter, bindparam, delete, func, null, or_, select, update
+
+from adapters.sql import chats, facts
+from adapters.sql.database import Transaction
+from adapters.sql.inbox import FIND, WAITING
+from adapters.sql.rows import FACT_JSON, MESSAGES_JSON, SEGMENT_COLUMNS, chat_key, person_key, to_body, to_segment
+from adapters.sql.statement import Statement
+from adapters.sql.tables import CHANGE, CHAT, FACT, INBOX, JOB, PERSON, SEGMENT, SOURCE, TURN
+from adapters.sql.turns import turn as read_turn
+from core.conversation import Segment, Turn
+from core.kept import Gone, covering, cut, storable, tells, unsaid, withdrawn
+from core.messages import ChatKey, Person
+from core.store import Receipt
+
+_in_chat: BindParameter[str] = bindparam("chat")
+_of_person: BindParameter[str] = bindparam("person")
+PARENTS = Statement(select(TURN.c.id, TURN.c.parent).where(TURN.c.chat == _in_chat))
+OWN_TURNS = Statement(select(TURN.c.id).where(TURN.c.chat == _in_chat, TURN.c.sender == _of_person))
+SEGMENTS = Statement(select(*SEGMENT_COLUMNS).where(SEGMENT.c.chat == _in_chat).order_by(SEGMENT.c.id))
+TURN_CHAT = Statement(select(TURN.c.chat).where(TURN.c.id == bindparam("turn")))
+HELD_BY_TURNS = Statement(select(TURN.c.id, TURN.c.messages).where(TURN.c.chat == _in_chat).order_by(TURN.c.id.desc()))
+REPARENT = Statement(update(TURN).where(TURN.c.id == bindparam("turn")).values(parent=bindparam("to")))
+REBASE = Statement(update(SEGMENT).where(SEGMENT.c.id == bindparam("segment")).values(before=bindparam("to")))
+_newest = select(func.max(SEGMENT.c.id)).where(SEGMENT.c.last == TURN.c.id).scalar_subquery()
+RESET_CHECKPOINTS = Statement(
+    update(TURN).where(TURN.c.chat == _in_chat, TURN.c.checkpoint.is_not(None)).values(checkpoint=_newest)
+)
+REWORD = Statement(update(TURN).where(TURN.c.id == bindparam("turn")).values(messages=bindparam("messages")))
+_waiting = (INBOX.c.chat == bindparam("in_chat")) & (INBOX.c.message == bindparam("of_message"))
+REWORD_WAITING = Statement(update(INBOX).where(_waiting).values(body=bindparam("body")))
+EMPTY = Statement(update(INBOX).where(_waiting).values(body=null()))
+RELEASE = Statement(
+    update(INBOX).where(INBOX.c.chat == _in_chat, INBOX.c.turn == bindparam("of_turn")).values(turn=null())
+)
+DELETE_TURN = Statement(delete(TURN).where(TURN.c.id == bindparam("turn")))
+DELETE_SEGMENT = Statement(delete(SEGMENT).where(SEGMENT.c.id == bindparam("segment")))
+JOBS = Statement(select(JOB.c.kind, JOB.c.key))
+DELETE_JOB = Statement(delete(JOB).where(JOB.c.kind == bindparam("kind"), JOB.c.key == bindparam("key")))
+_turns_of_chat = select(TURN.c.id).where(TURN.c.chat == _in_chat)
+OWNERS = Statement(
+    select(SOURCE.c.person, SOURCE.c.scope)
+    .where(or_(SOURCE.c.chat == bindparam("source"), SOURCE.c.turn.in_(_turns_of_chat)))
+    .distinct()
+)
+FACTS = Statement(select(FACT.c.id, FACT.c.body).where(FACT.c.person == _of_person, FACT.c.scope == bindparam("scope")))
+HISTORY = Statement(
+    select(CHANGE.c.id, CHANGE.c.body).where(CHANGE.c.person == _of_person, CHANGE.c.scope == bindparam("scope"))
+)
+SET_FACT = Statement(update(FACT).where(FACT.c.id == bindparam("row")).values(body=bindparam("body")))
+DELETE_FACT = Statement(delete(FACT).where(FACT.c.id == bindparam("row")))
+DELETE_CHANGE = Statement(delete(CHANGE).where(CHANGE.c.id == bindparam("row")))
+DELETE_SOURCES = Statement(delete(SOURCE).where(SOURCE.c.turn == bindparam("of_turn")))
+DELETE_CHAT_SOURCES = Statement(delete(SOURCE).where(SOURCE.c.chat == _in_chat))
+SPOKE_IN = Statement(
+    select(CHAT.c.key, CHAT.c.private)
+    .where(select(TURN.c.id).where(TURN.c.chat == CHAT.c.key, TURN.c.sender == _of_person).exists())
+    .order_by(CHAT.c.key)
+)
+HAS_SETTINGS = Statement(select(PERSON.c.settings).where(PERSON.c.key == _of_person))
+ALL_FACTS = Statement(delete(FACT).where(FACT.c.person == _of_person))
+ALL_CHANGES = Statement(delete(CHANGE).where(CHANGE.c.person == _of_person))
+ALL_SOURCES = Statement(delete(SOURCE).where(SOURCE.c.person == _of_person))
+DELETE_PERSON = Statement(delete(PERSON).where(PERSON.c.key == _of_person))
+
+
+def erase_turn(tx: Transaction, chat: ChatKey, turn: int) -> Receipt:
+    """Erase one turn of a chat."""
+    key = chat_key(chat)
+    if tx.value(TURN_CHAT, turn=turn) != key:
+        return Receipt()
+    return _receipt(_erase_turns(tx, key, [turn]))
+
+
+def erase_fact(tx: Transaction, person: Person, scope: str, key: str) -> Receipt:
+    """Erase a fact with its history."""
+    owner = {"person": person_key(person), "scope": storable(scope), "key": storable(key)}
+    counts = Counter(facts=tx.run(facts.DELETE_FACT, **owner), changes=tx.run(facts.DELETE_CHANGES, **owner))
+    tx.cache.clear()
+    return _receipt(counts)
+
+
+def erase_chat(tx: Transaction, chat: ChatKey) -> Receipt:
+    """Erase all of one chat."""
+    return _receipt(_erase_chat(tx, chat_key(chat)))
+
+
+def erase_person(tx: Transaction, person: Person) -> Receipt:
+    """Erase all of a person, in their own chats and in those they shared."""
+    key = person_key(person)
+    spoke_in: dict[str, bool] = dict(tx.rows(SPOKE_IN, person=key))
+    waiting = _waiting_of(tx, person)
+    counts: Counter[str] = Counter()
+    for chat in sorted({*spoke_in, *waiting}):
+        if spoke_in.get(chat):
+            counts += _erase_chat(tx, chat)
+        else:
+            own = [turn for (turn,) in tx.rows(OWN_TURNS, chat=chat, person=key)]
+            counts += _erase_turns(tx, chat, own) + _empty(tx, chat, waiting.get(chat, []))
+    return _receipt(counts + _erase_profile(tx, key) + _erase_jobs(tx, [key]))
+
+
+def _erase_turns(tx: Transaction, chat: str, turns: Collection[int]) -> Counter[str]:
+    chats.ensure(tx, chat)
+    erased = set(turns)
+    owners = tx.rows(OWNERS, chat=chat, source=chat)
+    counts = Counter(turns=len(erased), segments=_cut_out(tx, chat, erased))
+    counts += _withdraw(tx, owners, lambda source: source.turn in erased, erased)
+    tx.many(DELETE_SOURCES, [{"of_turn": turn} for turn in erased])
+    return counts + _erase_jobs(tx, map(str, erased))
+
+
+def _cut_out(tx: Transaction, chat: str, erased: set[int]) -> int:
+    parents: dict[int, int | None] = dict(tx.rows(PARENTS, chat=chat))
+    head = chats.state_of(tx, chat, "").head
+    doing = cut(erased, parents, _segments(tx, chat), head)
+    tx.many(REPARENT, [{"turn": turn, "to": to} for turn, to in doing.parents.items()])
+    tx.many(REBASE, [{"segment": segment, "to": to} for segment, to in doing.befores.items()])
+    _delete_segments(tx, chat, doing.segments)
+    tx.many(RELEASE, [{"chat": chat, "of_turn": turn} for turn in erased])
+    tx.many(DELETE_TURN, [{"turn": turn} for turn in erased])
+    tx.run(chats.AFTER_ERASURE, of_chat=chat, head=doing.head)
+    return len(doing.segments)
+
+
+def _segments(tx: Transaction, chat: str) -> list[Segment]:
+    return [to_segment(row) for row in tx.rows(SEGMENTS, chat=chat)]
+
+
+def _delete_segments(tx: Transaction, chat: str, segments: Collection[int]) -> None:
+    tx.many(DELETE_SEGMENT, [{"segment": segment} for segment in segments])
+    tx.run(RESET_CHECKPOINTS, chat=chat)
+
+
+def _erase_chat(tx: Transaction, chat: str) -> Counter[str]:
+    owners = tx.rows(OWNERS, chat=chat, source=chat)
+    counts = _erase_turns(tx, chat, [turn for turn, _ in tx.rows(PARENTS, chat=chat)])
+    counts += _withdraw(tx, owners, lambda source: source.chat == chat)
+    tx.run(DELETE_CHAT_SOURCES, chat=chat)
+    counts += _empty(tx, chat, [message for key, message, _ in tx.rows(WAITING) if key == chat])
+    tx.run(chats.SILENCE, of_chat=chat)
+    return counts + _erase_jobs(tx, [chat])
+
+
+def _waiting_of(tx: Transaction, person: Person) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for chat, message, body in tx.rows(WAITING):
+        if MESSAGES_JSON.validate_json(body)[0].sender == storable(person):
+            found.setdefault(chat, []).append(message)
+    return found
+
+
+def _empty(tx: Transaction, chat: str, messages: Iterable[str]) -> Counter[str]:
+    return Counter(messages=tx.many(EMPTY, [{"in_chat": chat, "of_message": message} for message in messages]))
+
+
+def _erase_jobs(tx: Transaction, subjects: Iterable[str]) -> Counter[str]:
+    about = set(subjects)
+    doomed = [{"kind": kind, "key": key} for kind, key in tx.rows(JOBS) if key.partition("#")[0] in about]
+    return Counter(jobs=tx.many(DELETE_JOB, doomed))
+
+
+def _erase_profile(tx: Transaction, person: str) -> Counter[str]:
+    settings = int(tx.value(HAS_SETTINGS, person=person) is not None)
+    counts = Counter(
+        settings=settings, facts=tx.run(ALL_FACTS, person=person), changes=tx.run(ALL_CHANGES, person=person)
+    )
+    tx.cache.clear()
+    tx.run(ALL_SOURCES, person=person)
+    tx.run(DELETE_PERSON, person=person)
+    return counts
+
+
+def _withdraw(
+    tx: Transaction, owners: Iterable[tuple[str, str]], gone: Gone, turns: Collection[int] = ()
+) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    tx.cache.clear()
+    for person, scope in owners:
+        taken = _withdraw_items(tx, person, scope, gone)
+        taken += _withdraw_history(tx, person, scope, gone, turns)
+        counts += taken
+    return counts
+
+
+def _withdraw_items(tx: Transaction, person: str, scope: str, gone: Gone) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for row, body in tx.rows(FACTS, person=person, scope=scope):
+        fact = FACT_JSON.validate_json(body)
+        left = withdrawn(fact, gone)
+        if left is None:
+            counts["facts"] += tx.run(DELETE_FACT, row=row)
+        elif left is not fact:
+            tx.run(SET_FACT, row=row, body=to_body(FACT_JSON, left)[1])
+            counts["items"] += len(fact.items) - len(left.items)
+    return counts
+
+
+def _withdraw_history(tx: Transaction, person: str, scope: str, gone: Gone, turns: Collection[int]) -> Counter[str]:
+    history = [facts.to_change(row) for row in tx.rows(HISTORY, person=person, scope=scope)]
+    doomed = [change.id for change in history if change.turn in turns or tells(change, gone)]
+    return Counter(changes=tx.many(DELETE_CHANGE, [{"row": row} for row in doomed]))
+
+
+def edit(tx: Transaction, chat: ChatKey, message_id: str, text: str) -> bool:
+    """Replace the text of a message, waiting or in its turn, and take back what was made from the old one."""
+    key, message_id, text = chat_key(chat), storable(message_id), storable(text)
+    this = {"in_chat": key, "of_message": message_id}
+    body, taken_by = tx.row(FIND, **this) or (None, None)
+    if body is not None:
+        (message,) = MESSAGES_JSON.validate_json(body)
+        tx.run(REWORD_WAITING, body=to_body(MESSAGES_JSON, (replace(message, text=text),))[1], **this)
+        return True
+    turn = _holding(tx, key, message_id, taken_by)
+    if turn is not None:
+        _reword(tx, key, turn, message_id, text)
+    return turn is not None
+
+
+def _holding(tx: Transaction, chat: str, message_id: str, turn: int | None) -> Turn | None:
+    """Find the turn that holds a message, though its inbox key may have expired."""
+    if turn is not None:
+        return read_turn(tx, turn)
+    for id_, body in tx.rows(HELD_BY_TURNS, chat=chat):
+        if any(m.id == message_id for m in MESSAGES_JSON.validate_json(body)):
+            return read_turn(tx, id_)
+    return None
+
+
+def _reword(tx: Transaction, chat: str, turn: Turn, message_id: str, text: str) -> None:
+    messages = tuple(replace(m, text=text) if m.id == message_id else m for m in turn.messages)
+    if messages == turn.messages:
+        return
+    tx.run(REWORD, turn=turn.id, messages=to_body(MESSAGES_JSON, messages)[1])
+    parents: dict[int, int | None] = dict(tx.rows(PARENTS, chat=chat))
+    _delete_segments(tx, chat, covering({turn.id}, parents, _segments(tx, chat)))
+    _withdraw(tx, tx.rows(OWNERS, chat=chat, source=chat), unsaid(replace(turn, messages=messages)))
+    tx.run(chats.RAISE_EDITION, of_chat=chat)
+
+
+def _receipt(counts: Counter[str]) -> Receipt:
+    return Receipt({kind: count for kind, count in counts.items() if count})

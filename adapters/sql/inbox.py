@@ -1,0 +1,69 @@
+"""The inbox: each message once, waiting until a turn takes it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from time import time_ns
+
+from sqlalchemy import bindparam, delete, null, select, update
+from sqlalchemy.dialects.sqlite import insert
+
+from adapters.sql.database import Transaction
+from adapters.sql.rows import MESSAGES_JSON, chat_key, to_body, to_micros
+from adapters.sql.statement import Statement
+from adapters.sql.tables import INBOX
+from core.errors import StaleEpoch
+from core.messages import Message
+
+_GIVEN = ("chat", "message", "place", "at", "body")
+RECEIVE = Statement(insert(INBOX).values({name: bindparam(name) for name in _GIVEN}).on_conflict_do_nothing())
+WAITING = Statement(
+    select(INBOX.c.chat, INBOX.c.message, INBOX.c.body).where(INBOX.c.body.is_not(None)).order_by(INBOX.c.place)
+)
+_this = (INBOX.c.chat == bindparam("in_chat")) & (INBOX.c.message == bindparam("of_message"))
+FIND = Statement(select(INBOX.c.body, INBOX.c.turn).where(_this))
+_take = update(INBOX).where(_this).values(turn=bindparam("turn"), body=null())
+TAKE = Statement(_take)
+TAKE_UNCHANGED = Statement(_take.where(INBOX.c.body == bindparam("as_body")))
+EXPIRE = Statement(delete(INBOX).where(INBOX.c.body.is_(None), INBOX.c.at < bindparam("limit")))
+
+
+def receive(tx: Transaction, message: Message, keep: bool) -> bool:
+    """Store a message, or with `keep` false its bare key, unless it is there."""
+    message, body = body_of(message)
+    key, at = chat_key(message.chat), to_micros(message.sent_at)
+    given = {"chat": key, "message": message.id, "place": time_ns(), "at": at, "body": body if keep else None}
+    return tx.run(RECEIVE, **given) == 1
+
+
+def waiting(tx: Transaction) -> list[Message]:
+    """Read what waits, in the order received."""
+    return [MESSAGES_JSON.validate_json(body)[0] for _, _, body in tx.rows(WAITING)]
+
+
+def take(tx: Transaction, messages: Sequence[Message], bodies: Sequence[str], turn: int) -> tuple[Message, ...]:
+    """Let a turn take messages that wait, and give them as they are stored: one may have been edited meanwhile."""
+    return tuple(_take_one(tx, message, body, turn) for message, body in zip(messages, bodies, strict=True))
+
+
+def _take_one(tx: Transaction, message: Message, body: str, turn: int) -> Message:
+    this = {"in_chat": chat_key(message.chat), "of_message": message.id}
+    if tx.run(TAKE_UNCHANGED, turn=turn, as_body=body, **this):
+        return message
+    stored, _ = tx.row(FIND, **this) or (None, None)
+    if stored is None:
+        raise StaleEpoch("A message no longer waits; it was taken by another turn or erased.")
+    tx.run(TAKE, turn=turn, **this)
+    return MESSAGES_JSON.validate_json(stored)[0]
+
+
+def body_of(message: Message) -> tuple[Message, str]:
+    """Give a message as it can be stored, and the JSON of it alone."""
+    messages, body = to_body(MESSAGES_JSON, (message,))
+    return messages[0], body
+
+
+def expire(tx: Transaction, now: datetime, keep_days: float) -> int:
+    """Drop old bare keys."""
+    return tx.run(EXPIRE, limit=to_micros(now - timedelta(days=keep_days)))

@@ -1,0 +1,177 @@
+"""The first schema."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0001"
+down_revision = None
+
+
+def upgrade() -> None:
+    op.create_table(
+        "allow",
+        sa.Column("entry", sa.String(), nullable=False),
+        sa.Column("by", sa.String(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("entry"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "audit",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("admin", sa.String(), nullable=False),
+        sa.Column("action", sa.String(), nullable=False),
+        sa.Column("target", sa.String(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_table(
+        "change",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("person", sa.String(), nullable=False),
+        sa.Column("scope", sa.String(), nullable=False),
+        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("turn", sa.BigInteger(), nullable=True),
+        sa.Column("call", sa.String(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index(
+        "change_bare_call",
+        "change",
+        ["person", "scope", "call"],
+        unique=True,
+        sqlite_where=sa.text("turn IS NULL"),
+        postgresql_where=sa.text("turn IS NULL"),
+    )
+    op.create_index(
+        "change_call",
+        "change",
+        ["turn", "call"],
+        unique=True,
+        sqlite_where=sa.text("turn IS NOT NULL"),
+        postgresql_where=sa.text("turn IS NOT NULL"),
+    )
+    op.create_index("change_owner", "change", ["person", "scope", "id"], unique=False)
+    op.create_table(
+        "chat",
+        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("private", sa.Boolean(), nullable=False),
+        sa.Column("head", sa.BigInteger(), nullable=True),
+        sa.Column("epoch", sa.Integer(), nullable=False),
+        sa.Column("edition", sa.Integer(), nullable=False),
+        sa.Column("active_at", sa.BigInteger(), nullable=True),
+        sa.Column("awake_at", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("key"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(op.f("ix_chat_awake_at"), "chat", ["awake_at"], unique=False)
+    op.create_table(
+        "fact",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("person", sa.String(), nullable=False),
+        sa.Column("scope", sa.String(), nullable=False),
+        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("body", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("person", "scope", "key"),
+    )
+    op.create_table(
+        "inbox",
+        sa.Column("chat", sa.String(), nullable=False),
+        sa.Column("message", sa.String(), nullable=False),
+        sa.Column("place", sa.BigInteger(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("turn", sa.BigInteger(), nullable=True),
+        sa.Column("body", sa.Text(), nullable=True),
+        sa.PrimaryKeyConstraint("chat", "message"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "job",
+        sa.Column("kind", sa.String(), nullable=False),
+        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("due", sa.BigInteger(), nullable=False),
+        sa.Column("attempts", sa.Integer(), nullable=False),
+        sa.Column("owner", sa.String(), nullable=True),
+        sa.Column("until", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("kind", "key"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(op.f("ix_job_due"), "job", ["due"], unique=False)
+    op.create_table(
+        "person",
+        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("settings", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("key"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
+        "source",
+        sa.Column("person", sa.String(), nullable=False),
+        sa.Column("scope", sa.String(), nullable=False),
+        sa.Column("turn", sa.BigInteger(), nullable=False),
+        sa.Column("chat", sa.String(), nullable=False),
+        sa.PrimaryKeyConstraint("person", "scope", "turn", "chat"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(op.f("ix_source_chat"), "source", ["chat"], unique=False)
+    op.create_index(op.f("ix_source_turn"), "source", ["turn"], unique=False)
+    op.create_table(
+        "turn",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("chat", sa.String(), nullable=False),
+        sa.Column("sender", sa.String(), nullable=False),
+        sa.Column("parent", sa.BigInteger(), nullable=True),
+        sa.Column("checkpoint", sa.BigInteger(), nullable=True),
+        sa.Column("state", sa.String(), nullable=False),
+        sa.Column("epoch", sa.Integer(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("tokens", sa.Integer(), nullable=False),
+        sa.Column("chunk", sa.Integer(), nullable=False),
+        sa.Column("preview", sa.String(), nullable=False),
+        sa.Column("failure", sa.String(), nullable=False),
+        sa.Column("heavy", sa.Boolean(), nullable=False),
+        sa.Column("messages", sa.Text(), nullable=False),
+        sa.Column("rounds", sa.Text(), nullable=False),
+        sa.Column("answer", sa.Text(), nullable=True),
+        sa.ForeignKeyConstraint(
+            ["chat"],
+            ["chat.key"],
+        ),
+        sa.PrimaryKeyConstraint("id"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index("turn_chat", "turn", ["chat", "sender"], unique=False)
+    op.create_index(
+        "turn_open",
+        "turn",
+        ["id"],
+        unique=False,
+        sqlite_where=sa.text("state IN ('received', 'answered')"),
+        postgresql_where=sa.text("state IN ('received', 'answered')"),
+    )
+    op.create_table(
+        "segment",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("chat", sa.String(), nullable=False),
+        sa.Column("before", sa.BigInteger(), nullable=True),
+        sa.Column("last", sa.BigInteger(), nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("tokens", sa.Integer(), nullable=False),
+        sa.Column("turns", sa.Integer(), nullable=False),
+        sa.Column("made_by", sa.String(), nullable=False),
+        sa.ForeignKeyConstraint(
+            ["chat"],
+            ["chat.key"],
+        ),
+        sa.ForeignKeyConstraint(
+            ["last"],
+            ["turn.id"],
+        ),
+        sa.PrimaryKeyConstraint("id"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index(op.f("ix_segment_chat"), "segment", ["chat"], unique=False)
+    op.create_index(op.f("ix_segment_last"), "segment", ["last"], unique=False)

@@ -1,0 +1,170 @@
+"""The SQL store: every method of the port as one transaction on the database's thread."""
+# ruff: noqa: D102 - what each method promises is said once, at the port
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
+
+from adapters.sql import access, chats, erasure, facts, inbox, jobs, path, seeing, turns, upgrade
+from adapters.sql.cache import Cache
+from adapters.sql.database import Database, Synchronous, look
+from adapters.sql.upgrade import Schema
+from adapters.sql.verify import verify
+from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
+from core.facts import Change
+from core.messages import ChatKey, Message, Person
+from core.store import AuditEntry, ChatInfo, Job, Receipt, Stats
+
+
+class SqlStore:
+    """A ConversationStore in a SQLite database; get one from `open_store`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def receive(self, message: Message, *, keep: bool = True) -> bool:
+        return await self._database.single(inbox.receive, message, keep)
+
+    async def waiting(self) -> Sequence[Message]:
+        return await self._database.read(inbox.waiting)
+
+    async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:
+        return await self._database.quick(turns.begin, messages, state, tokens, at)
+
+    async def load(self, chat: ChatKey, person: Person | None = None, *, private: bool = True) -> Conversation:
+        return await self._database.read(turns.load, chat, person, private)
+
+    async def open(self, messages: Sequence[Message], *, tokens: int, at: datetime) -> tuple[Conversation, Turn]:
+        return await self._database.quick(turns.open_turn, messages, tokens, at)
+
+    async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
+        await self._database.quick(turns.save, turn, jobs)
+
+    async def progress(self, turn_id: int, *, chunk: int, preview: str, state: State) -> None:
+        await self._database.single(turns.progress, turn_id, chunk, preview, state)
+
+    async def turn(self, turn_id: int) -> Turn | None:
+        return await self._database.read(turns.turn, turn_id)
+
+    async def open_turns(self) -> Sequence[Turn]:
+        return await self._database.read(turns.open_turns)
+
+    async def covered(self, segment: Segment) -> Sequence[Turn]:
+        return await self._database.read(path.covered, segment)
+
+    async def raise_epoch(self, chat: ChatKey) -> int:
+        return await self._database.write(chats.raise_epoch, chat)
+
+    async def edit(self, chat: ChatKey, message_id: str, text: str) -> bool:
+        return await self._database.write(erasure.edit, chat, message_id, text)
+
+    async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:
+        return await self._database.write(path.add_segment, chat, segment, covers, edition)
+
+    async def apply(self, person: Person, scope: str, changes: Sequence[Change], *, turn: Turn | None = None) -> None:
+        await self._database.write(facts.apply, person, scope, changes, turn)
+
+    async def changes(self, person: Person, scope: str, *, limit: int = 50) -> Sequence[Change]:
+        return await self._database.read(facts.changes, person, scope, limit)
+
+    async def settings(self, person: Person) -> PersonSettings:
+        return await self._database.read(facts.settings, person)
+
+    async def set_settings(self, person: Person, settings: PersonSettings) -> None:
+        await self._database.write(facts.set_settings, person, settings)
+
+    async def scopes(self, person: Person) -> Sequence[str]:
+        return await self._database.read(facts.scopes, person)
+
+    async def people(self, chat: ChatKey) -> Sequence[Person]:
+        return await self._database.read(facts.people, chat)
+
+    async def enqueue(self, job: Job) -> None:
+        await self._database.write(jobs.enqueue, job)
+
+    async def claim(self, owner: str, now: datetime, *, lease: float, limit: int) -> Sequence[Job]:
+        return await self._database.write(jobs.claim, owner, now, lease, limit)
+
+    async def finish(self, job: Job, owner: str) -> None:
+        await self._database.write(jobs.finish, job, owner)
+
+    async def postpone(self, job: Job, owner: str, due: datetime) -> None:
+        await self._database.write(jobs.postpone, job, owner, due)
+
+    async def quiet(self, before: datetime, *, limit: int) -> Sequence[ChatKey]:
+        return await self._database.read(jobs.quiet, before, limit)
+
+    async def rest(self, chat: ChatKey, seen: datetime) -> None:
+        await self._database.write(jobs.rest, chat, seen)
+
+    async def chats(self) -> Sequence[ChatInfo]:
+        return await self._database.read(seeing.chats)
+
+    async def stats(self) -> Stats:
+        return await self._database.read(seeing.stats)
+
+    async def export(self, person: Person) -> dict[str, Any]:
+        return await self._database.read(seeing.export, person)
+
+    async def erase_turn(self, chat: ChatKey, turn_id: int) -> Receipt:
+        return await self._erased(await self._database.write(erasure.erase_turn, chat, turn_id))
+
+    async def erase_fact(self, person: Person, scope: str, key: str) -> Receipt:
+        return await self._erased(await self._database.write(erasure.erase_fact, person, scope, key))
+
+    async def erase_chat(self, chat: ChatKey) -> Receipt:
+        return await self._erased(await self._database.write(erasure.erase_chat, chat))
+
+    async def erase_person(self, person: Person) -> Receipt:
+        return await self._erased(await self._database.write(erasure.erase_person, person))
+
+    async def _erased(self, receipt: Receipt) -> Receipt:
+        await self._database.truncate_log()
+        return receipt
+
+    async def holds(self, text: str) -> Sequence[str]:
+        return await self._database.read(seeing.holds, text)
+
+    async def verify(self) -> Sequence[str]:
+        return await self._database.read(verify)
+
+    async def expire(self, now: datetime, *, keep_days: float) -> int:
+        return await self._database.write(inbox.expire, now, keep_days)
+
+    async def audit(self, entry: AuditEntry) -> None:
+        await self._database.write(access.audit, entry)
+
+    async def audited(self, *, limit: int = 50) -> Sequence[AuditEntry]:
+        return await self._database.read(access.audited, limit)
+
+    async def allow(self, entry: str, by: str, at: datetime) -> None:
+        await self._database.write(access.allow, entry, by, at)
+
+    async def disallow(self, entry: str) -> bool:
+        return await self._database.write(access.disallow, entry)
+
+    async def allowed(self) -> Sequence[str]:
+        return await self._database.read(access.allowed)
+
+    async def aclose(self) -> None:
+        await self._database.stop()
+
+
+async def open_store(
+    url: str, *, synchronous: Synchronous = "NORMAL", patience: float = 5.0, chats: int = 1000
+) -> SqlStore:
+    """Open the database at a path or `sqlite:///` address, made or brought up to date first.
+
+    `synchronous` is SQLite's, `patience` the seconds to wait for another program's lock, `chats` how many chats are
+    kept decoded. Raises StoreError, leaving the file as it is, when it can't be used or is not ours.
+    """
+    database = Database(url, synchronous=synchronous, patience=patience, cache=Cache(chats))
+    await database.start(upgrade.upgrade)
+    return SqlStore(database)
+
+
+async def read_schema(url: str) -> Schema:
+    """Look at the schema of a database without changing it. Raises StoreError when it can't be used or is not ours."""
+    return Schema(await look(url, upgrade.current))

@@ -1,0 +1,198 @@
+"""The tables. Keys of chats and persons are their written form; times are microseconds since 1970 in UTC.
+
+Structured bodies are JSON as text. The same tables suit SQLite and PostgreSQL.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sqlalchemy import BigInteger, Index, Integer, Text, UniqueConstraint, text
+from sqlalchemy.orm import registry
+from sqlmodel import Field, SQLModel
+
+BIG: Any = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers rows by itself only in INTEGER
+KEYED = {"sqlite_with_rowid": False}
+NEVER_REUSED = {"sqlite_autoincrement": True}
+
+
+def _where(condition: str) -> dict[str, Any]:
+    return {"sqlite_where": text(condition), "postgresql_where": text(condition)}
+
+
+class Row(SQLModel, registry=registry()):
+    """What all rows share: a registry of their own, so that a plug-in's SQLModel tables stay out of it."""
+
+
+class InboxRow(Row, table=True):
+    """A message that arrived: waiting while it has its body, taken while it has a turn, else the bare key.
+
+    `place` is its place in the order of arrival, over all chats.
+    """
+
+    __tablename__ = "inbox"
+    __table_args__ = (KEYED,)
+
+    chat: str = Field(primary_key=True)
+    message: str = Field(primary_key=True)
+    place: int = Field(sa_type=BigInteger)
+    at: int = Field(sa_type=BigInteger)
+    turn: int | None = Field(default=None, sa_type=BigInteger)
+    body: str | None = Field(default=None, sa_type=Text)
+
+
+class ChatRow(Row, table=True):
+    """A chat. `active_at` is when it was last spoken in; `awake_at` is when it was first spoken in since it rested."""
+
+    __tablename__ = "chat"
+    __table_args__ = (KEYED,)
+
+    key: str = Field(primary_key=True)
+    private: bool
+    head: int | None = Field(default=None, sa_type=BigInteger)
+    epoch: int = 0
+    edition: int = 0
+    active_at: int | None = Field(default=None, sa_type=BigInteger)
+    awake_at: int | None = Field(default=None, sa_type=BigInteger, index=True)
+
+
+class TurnRow(Row, table=True):
+    """A turn. `checkpoint` is the newest segment ending on it; `heavy` says that bytes of attachments are kept."""
+
+    __tablename__ = "turn"
+    __table_args__ = (
+        Index("turn_chat", "chat", "sender"),
+        Index("turn_open", "id", **_where("state IN ('received', 'answered')")),
+        NEVER_REUSED,
+    )
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
+    chat: str = Field(foreign_key="chat.key")
+    sender: str
+    parent: int | None = Field(default=None, sa_type=BigInteger)
+    checkpoint: int | None = Field(default=None, sa_type=BigInteger)
+    state: str
+    epoch: int
+    at: int = Field(sa_type=BigInteger)
+    tokens: int
+    chunk: int = 0
+    preview: str = ""
+    failure: str = ""
+    heavy: bool = False
+    messages: str = Field(sa_type=Text)
+    rounds: str = Field(default="[]", sa_type=Text)
+    answer: str | None = Field(default=None, sa_type=Text)
+
+
+class SegmentRow(Row, table=True):
+    """The gist of a contiguous range of turns, kept beneath newer ones."""
+
+    __tablename__ = "segment"
+    __table_args__ = (NEVER_REUSED,)
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
+    chat: str = Field(foreign_key="chat.key", index=True)
+    before: int | None = Field(default=None, sa_type=BigInteger)
+    last: int = Field(sa_type=BigInteger, foreign_key="turn.id", index=True)
+    text: str = Field(sa_type=Text)
+    tokens: int
+    turns: int
+    made_by: str
+
+
+class PersonRow(Row, table=True):
+    """What a person chose."""
+
+    __tablename__ = "person"
+    __table_args__ = (KEYED,)
+
+    key: str = Field(primary_key=True)
+    settings: str = Field(sa_type=Text)
+
+
+class FactRow(Row, table=True):
+    """A fact as it is now."""
+
+    __tablename__ = "fact"
+    __table_args__ = (UniqueConstraint("person", "scope", "key"),)
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
+    person: str
+    scope: str
+    key: str
+    body: str = Field(sa_type=Text)
+
+
+class ChangeRow(Row, table=True):
+    """The history of facts. The two unique indexes make applying a call again do nothing."""
+
+    __tablename__ = "change"
+    __table_args__ = (
+        Index("change_owner", "person", "scope", "id"),
+        Index("change_call", "turn", "call", unique=True, **_where("turn IS NOT NULL")),
+        Index("change_bare_call", "person", "scope", "call", unique=True, **_where("turn IS NULL")),
+        NEVER_REUSED,
+    )
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
+    person: str
+    scope: str
+    key: str
+    turn: int | None = Field(default=None, sa_type=BigInteger)
+    call: str
+    body: str = Field(sa_type=Text)
+
+
+class SourceRow(Row, table=True):
+    """Where facts and their history come from: turn (0 for none) and chat, to find them when these are erased."""
+
+    __tablename__ = "source"
+    __table_args__ = (KEYED,)
+
+    person: str = Field(primary_key=True)
+    scope: str = Field(primary_key=True)
+    turn: int = Field(primary_key=True, sa_type=BigInteger, index=True)
+    chat: str = Field(primary_key=True, index=True)
+
+
+class JobRow(Row, table=True):
+    """Work to do. `owner` holds it until `until`."""
+
+    __tablename__ = "job"
+    __table_args__ = (KEYED,)
+
+    kind: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
+    due: int = Field(sa_type=BigInteger, index=True)
+    attempts: int = 0
+    owner: str | None = None
+    until: int | None = Field(default=None, sa_type=BigInteger)
+
+
+class AuditRow(Row, table=True):
+    """An admin action."""
+
+    __tablename__ = "audit"
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
+    admin: str
+    action: str
+    target: str
+    at: int = Field(sa_type=BigInteger)
+
+
+class AllowRow(Row, table=True):
+    """Who may talk to the bot."""
+
+    __tablename__ = "allow"
+    __table_args__ = (KEYED,)
+
+    entry: str = Field(primary_key=True)
+    by: str
+    at: int = Field(sa_type=BigInteger)
+
+
+METADATA = Row.metadata
+INBOX, CHAT, TURN, SEGMENT = (METADATA.tables[name] for name in ("inbox", "chat", "turn", "segment"))
+PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fact", "change", "source"))
+JOB, AUDIT, ALLOW = (METADATA.tables[name] for name in ("job", "audit", "allow"))
