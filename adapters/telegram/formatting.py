@@ -1,0 +1,108 @@
+"""Markdown made into what Telegram shows: plain text with entities."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import lru_cache
+
+import pyromark
+from telegram import MessageEntity
+from telegramify_markdown import convert
+from telegramify_markdown.config import RenderConfig
+from telegramify_markdown.converter import STANDARD_OPTIONS
+
+from core.sentences import BLANK
+from core.splitting import utf16_length
+
+LIMIT = 4096
+"""Most UTF-16 units of one message: https://core.telegram.org/bots/api#sendmessage."""
+CAPTION = 1024
+"""Most UTF-16 units under a file."""
+MOST_ENTITIES = 100
+"""Telegram drops the formatting after so many: https://core.telegram.org/api/entities."""
+_UNSHOWN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
+_LONE = re.compile(r"[\ud800-\udfff]")
+_LATEX = re.compile(r"[\\^_{}]")
+_ROUNDS = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Formatted:
+    """A text as it is shown, and what is formatted in it."""
+
+    text: str
+    entities: tuple[MessageEntity, ...] = ()
+
+
+def _plain_marks() -> RenderConfig:
+    """Leave out the pictures that the library puts before headings; a rule is no longer than what was written."""
+    config = RenderConfig.isolated()
+    symbol = config.markdown_symbol
+    symbol.heading_level_1 = symbol.heading_level_2 = symbol.heading_level_3 = symbol.heading_level_4 = ""
+    symbol.horizontal_rule, symbol.unordered_list_item = "———", "•"
+    return config
+
+
+_CONFIG = _plain_marks()
+
+
+def clean(text: str) -> str:
+    """Take out what Telegram refuses or doesn't show; never gives a blank text."""
+    shown = _LONE.sub("\ufffd", _UNSHOWN.sub(" ", text))
+    return shown if shown.strip() else BLANK
+
+
+@lru_cache(maxsize=64)
+def formatted(markdown: str) -> Formatted:
+    """Format Markdown, however broken; where nothing would be left of it, the text itself is given."""
+    source = clean(markdown)
+    try:
+        text, entities = convert(literal(source), config=_CONFIG)
+    except Exception:  # whatever a parser trips over, the words arrive
+        return Formatted(source)
+    if not text.strip():
+        return Formatted(source)
+    return Formatted(text, tuple(MessageEntity(**entity.to_dict()) for entity in entities))
+
+
+def literal(markdown: str) -> str:
+    """Escape what the library would take away: HTML tags, and dollars that hold no formula."""
+    for _ in range(_ROUNDS):
+        places = _lost(markdown)
+        if not places:
+            break
+        source = markdown.encode()
+        parts = [source[a:b] for a, b in zip([0, *places], [*places, len(source)], strict=True)]
+        markdown = b"\\".join(parts).decode()
+    return markdown
+
+
+def _lost(markdown: str) -> list[int]:
+    """Find the byte offsets of the marks to escape."""
+    if "<" not in markdown and "$" not in markdown:
+        return []
+    source, places = markdown.encode(), set[int]()
+    for event, span in pyromark.events_with_range(markdown, options=STANDARD_OPTIONS):
+        if not isinstance(event, dict):
+            continue
+        start, end = span["start"], span["end"]
+        if "InlineHtml" in event or "Html" in event:
+            places |= {start + match.start() for match in re.finditer(rb"<", source[start:end])}
+        elif "InlineMath" in event and not _LATEX.search(event["InlineMath"]):
+            places |= {start, end - 1}
+    return sorted(places)
+
+
+def measure(markdown: str) -> int:
+    """Measure what would be sent, in UTF-16 units; more entities than Telegram keeps count as too long a text."""
+    shown = formatted(markdown)
+    return max(utf16_length(shown.text), len(shown.entities) * LIMIT // MOST_ENTITIES)
+
+
+def clipped(text: str, most: int = LIMIT) -> str:
+    """Cut a plain text to so many UTF-16 units, for a preview."""
+    text = clean(text)
+    if utf16_length(text) <= most:
+        return text
+    return text.encode("utf-16-le")[: (most - 1) * 2].decode("utf-16-le", "ignore") + "…"

@@ -1,0 +1,146 @@
+"""What each kind of update does: a message is taken, an edit replaces, a button runs its command, a group moves."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Coroutine
+from contextlib import suppress
+from dataclasses import replace
+from datetime import UTC, datetime
+
+from telegram import Bot, CallbackQuery, ChatMember, ChatMemberUpdated, Message, Update, User
+from telegram.constants import ChatType
+from telegram.error import TelegramError
+
+from adapters.telegram import buttons, sentences
+from adapters.telegram.commands import Names
+from adapters.telegram.conversion import PLATFORM, is_private, to_key, to_message, to_press, words
+from adapters.telegram.groups import MENTION, OFF, Groups, Hearing, is_command
+from adapters.telegram.media import Files, Unread, is_unreadable, wanted
+from adapters.telegram.moves import Moves
+from core import messages
+from core.adapter import Outgoing
+from core.engine import Engine
+from core.messages import Attachment, ChatKey, Person
+from core.sentences import UNREADABLE
+
+logger = logging.getLogger("keepmind.telegram")
+KINDS = [
+    Update.MESSAGE,
+    Update.EDITED_MESSAGE,
+    Update.CHANNEL_POST,
+    Update.EDITED_CHANNEL_POST,
+    Update.CALLBACK_QUERY,
+    Update.MY_CHAT_MEMBER,
+]
+"""The updates that are asked for."""
+_OUTSIDE = (ChatMember.LEFT, ChatMember.BANNED)
+
+
+class Receiver:
+    """Takes updates. Whatever is said again (a repeat, a restart) is known by its key in the store, and passed over."""
+
+    def __init__(self, bot: Bot, me: User, engine: Engine, groups: Groups, files: Files, moves: Moves) -> None:
+        self._bot, self._me, self._engine = bot, me, engine
+        self._groups, self._files, self._moves = groups, files, moves
+        self._names = Names(engine.commands, me.username or "")
+        self._aside: set[asyncio.Task[None]] = set()
+
+    async def take(self, update: Update) -> None:
+        """Take an update; once this returns it need not come again. Raises StoreError when it must."""
+        if message := update.message or update.channel_post:
+            await self._message(message)
+        elif edited := update.edited_message or update.edited_channel_post:
+            await self._edited(edited)
+        elif query := update.callback_query:
+            await self._pressed(query)
+        elif change := update.my_chat_member:
+            await self._member(change, update.update_id)
+
+    async def aclose(self, seconds: float = 5) -> None:
+        """Let what was begun aside come to its end."""
+        if self._aside:
+            await asyncio.wait(self._aside, timeout=seconds)
+
+    async def _message(self, message: Message) -> None:
+        if message.migrate_to_chat_id:
+            await self._moves.moved(message.chat.id, message.migrate_to_chat_id)
+        elif message.migrate_from_chat_id:
+            await self._moves.moved(message.migrate_from_chat_id, message.chat.id)
+        else:
+            await self._said(message)
+
+    async def _said(self, message: Message) -> None:
+        hearing = self._groups.hearing(message, self._me)
+        text = self._words(message)
+        if hearing is Hearing.NOTHING or text is None:
+            return
+        ours = to_message(message, self._me, text, addressed=hearing is Hearing.ADDRESSED)
+        if await self._engine.access.may_speak(ours):
+            ours, problem = await self._with_file(ours, message)
+            if problem:
+                await self._tell(ours, problem)
+                return
+        await self._engine.accept(ours)
+
+    def _words(self, message: Message) -> str | None:
+        if not is_command(message):
+            return words(message)
+        return self._names.read(words(message), private=is_private(message.chat))
+
+    async def _with_file(self, ours: messages.Message, message: Message) -> tuple[messages.Message, str]:
+        """Add what was sent beside the words; or a sentence about why it is nothing the bot could answer."""
+        file = wanted(message)
+        if file is None:
+            return ours, UNREADABLE if is_unreadable(message) and ours.private and not ours.text else ""
+        if not ours.addressed:
+            return replace(ours, attachments=(file.unread,)), ""
+        try:
+            return replace(ours, attachments=(await self._files.read(file),)), ""
+        except Unread as problem:
+            if not ours.text:
+                return ours, str(problem)
+            told = Attachment(
+                file.kind, file.name, file.media_type, text=f"(not read, and the person was told: {problem})"
+            )
+            return replace(ours, attachments=(told,)), ""
+
+    async def _tell(self, ours: messages.Message, sentence: str) -> None:
+        if await self._engine.shared.store.receive(ours, keep=False):
+            self._spawn(self._say(ours.chat, sentence, ours.id))
+
+    async def _say(self, chat: ChatKey, sentence: str, reply_to: str = "") -> None:
+        await self._engine.shared.deliveries[PLATFORM].say(Outgoing(chat, sentence, reply_to=reply_to))
+
+    async def _edited(self, message: Message) -> None:
+        await self._engine.shared.store.edit(to_key(message), str(message.message_id), words(message))
+
+    async def _pressed(self, query: CallbackQuery) -> None:
+        self._spawn(self._hush(query))
+        command = buttons.pressed(query.data or "", query.from_user.id)
+        press = to_press(query, command, datetime.now(UTC)) if command else None
+        if press is not None:
+            await self._engine.accept(press)
+
+    async def _hush(self, query: CallbackQuery) -> None:
+        """Let the app stop waiting for the button."""
+        with suppress(TelegramError):
+            await self._bot.answer_callback_query(query.id)
+
+    async def _member(self, change: ChatMemberUpdated, update_id: int) -> None:
+        came = change.old_chat_member.status in _OUTSIDE and change.new_chat_member.status not in _OUTSIDE
+        if not came or change.chat.type not in (ChatType.GROUP, ChatType.SUPERGROUP):
+            return
+        chat = ChatKey(PLATFORM, str(change.chat.id))
+        by, mode = Person(PLATFORM, str(change.from_user.id)), self._groups.of(chat)
+        joined = messages.Message(f"joined {update_id}", chat, by, "", change.date.astimezone(UTC), private=False)
+        if mode == OFF or not await self._engine.access.may_speak(joined):
+            return
+        kept = sentences.JOINED_MENTION if mode == MENTION else sentences.JOINED_ALL
+        await self._tell(replace(joined, id=f"joined {update_id}"), sentences.JOINED.format(what=kept))
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._aside.add(task)
+        task.add_done_callback(self._aside.discard)
