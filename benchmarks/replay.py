@@ -86,7 +86,9 @@ class Replay:
 class Nowhere:
     """A platform without people."""
 
-    platform, quiet, pace = "replay", 0.0, None
+    platform = "replay"
+    quiet = 0.0
+    pace: float | None = None
 
     def serves(self, chat: ChatKey) -> bool:  # noqa: ARG002 -- the port
         return True

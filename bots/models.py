@@ -13,7 +13,6 @@ from core.errors import ConfigError, LLMRejected
 from core.llm import LLM, Completion, OnText, Request, TokenCounter
 
 LOCAL_CONTEXT = 4096
-LOCAL_REPLY = 512
 
 
 @asynccontextmanager
@@ -45,7 +44,7 @@ async def _server_model(settings: Settings, **more: Any) -> AsyncIterator[LLM]:
         "calls_tools": None if model.calls_tools == "auto" else model.calls_tools,
         "silence": model.silence_seconds,
         "retry_seconds": model.retry_seconds,
-        "extra": {} if model.temperature is None else {"temperature": model.temperature},
+        "answer_extra": {} if model.temperature is None else {"temperature": model.temperature},
     }
     llm = OpenAILLM(**{**given, **more})
     try:
@@ -64,17 +63,15 @@ class LocalModel:
         self._settings = settings
         self._stack = AsyncExitStack()
         self._opening = asyncio.Lock()
-        self._talking: LLM | None = None
-        self._extracting: LLM | None = None
+        self._llm: LLM | None = None
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Answer a request, loading the model when it is the first. Raises LLMError as any model does."""
         async with self._opening:
-            if self._talking is None:
+            if self._llm is None:
                 await self._open()
-        llm = self._extracting if request.purpose == "extract" else self._talking
-        assert llm is not None
-        return await llm.complete(request, on_text)
+        assert self._llm is not None
+        return await self._llm.complete(request, on_text)
 
     async def _open(self) -> None:
         from adapters.llamacpp import ANSWER_EXTRA, EmbeddedServer, fetch, model_file
@@ -87,10 +84,15 @@ class LocalModel:
             server = await self._stack.enter_async_context(EmbeddedServer(path, context=LOCAL_CONTEXT))
         except ConfigError as error:
             raise LLMRejected(str(error)) from error
-        at = {"base_url": server.base_url, "context": LOCAL_CONTEXT, "calls_tools": False, "fallback_model": None}
-        self._extracting = await self._stack.enter_async_context(_server_model(self._settings, **at))
-        self._talking = await self._stack.enter_async_context(
-            _server_model(self._settings, **at, extra=ANSWER_EXTRA, reply_tokens=LOCAL_REPLY)
+        self._llm = await self._stack.enter_async_context(
+            _server_model(
+                self._settings,
+                base_url=server.base_url,
+                context=server.context,
+                calls_tools=False,
+                fallback_model=None,
+                answer_extra=ANSWER_EXTRA,
+            )
         )
 
     async def __aenter__(self) -> LocalModel:

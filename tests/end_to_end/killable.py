@@ -1,6 +1,6 @@
 """The bot in the terminal, in a process of its own that kills itself at a named step.
 
-    python -m tests.end_to_end.killable "after save" 2 < lines     # the second time that step is reached
+python -m tests.end_to_end.killable "after save" 2 < lines     # the second time that step is reached
 """
 
 from __future__ import annotations

@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
 import random
 import signal
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from adapters.sql import open_store
 from core.conversation import State, Turn
-from core.messages import ChatKey, Person
+from tests.end_to_end.bot import Bot
 from tests.end_to_end.model_server import ModelServer
 
-ROOT = Path(__file__).parents[2]
-DEMO, ANNA = ChatKey("console", "demo"), Person("console", "demo")
 SAVING = {
     "match": "I live in Rome",
     "calls": [{"name": "update_memory", "arguments": {"action": "add", "key": "city", "value": "Rome"}}],
@@ -38,51 +31,17 @@ def seeded(count: int, seed: int) -> Iterator[tuple[str, int]]:
         yield step, 1 if "apply" in step else chance.randint(2, 3)
 
 
-@dataclass
-class Bot:
-    """Runs the bot in processes of its own, on one folder of data."""
-
-    server: ModelServer
-    folder: Path
-
-    async def run(self, *command: str, lines: list[str]) -> tuple[int, str]:
-        """Run a command with these lines as its input; give its exit code and what it printed."""
-        process = await asyncio.create_subprocess_exec(
-            sys.executable,
-            *command,
-            cwd=ROOT,
-            env=self._environment(),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-        )
-        printed, _ = await process.communicate("".join(f"{line}\n" for line in lines).encode())
-        return process.returncode or 0, printed.decode()
-
-    def _environment(self) -> dict[str, str]:
-        own = {"OPENAI_BASE_URL": self.server.url, "OPENAI_API_KEY": "sk-test", "KEEPMIND_DATA_DIR": str(self.folder)}
-        return {"PATH": os.environ["PATH"], "HOME": str(self.folder), **own}
-
-    async def stored(self) -> tuple[list[Turn], dict[str, Any], list[str]]:
-        """Give the turns, the facts and the faults of what is stored."""
-        store = await open_store(f"sqlite:///{self.folder}/keepmind.db")
-        try:
-            conversation = await store.load(DEMO, ANNA)
-            return list(conversation.turns), dict(conversation.profile), list(await store.verify())
-        finally:
-            await store.aclose()
-
-
 async def kill_and_restart(folder: Path, step: str, times: int) -> None:
     async with ModelServer([SAVING]) as server:
         bot = Bot(server, folder)
-        code, before = await bot.run("-m", "tests.end_to_end.killable", step, str(times), lines=LINES)
-        assert code == -signal.SIGKILL, f"{step} was never reached"
-        code, after = await bot.run("-m", "bots", "chat", "--chat", "demo", lines=["still there?"])
-        assert code == 0
+        said = "".join(f"{line}\n" for line in LINES)
+        killed = await bot.run("-m", "tests.end_to_end.killable", step, str(times), said=said)
+        assert killed.code == -signal.SIGKILL, f"{step} was never reached"
+        after = await bot.chat("still there?")
         turns, facts, faults = await bot.stored()
         assert faults == []
         assert server.faults == []
-        check(turns, before + after, facts)
+        check(turns, killed.out + "\n".join(after), facts)
 
 
 def check(turns: list[Turn], printed: str, facts: dict[str, Any]) -> None:

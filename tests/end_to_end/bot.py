@@ -1,0 +1,79 @@
+"""Runs the bot in processes of its own, as a shell would."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from adapters.sql import open_store
+from core.conversation import Turn
+from core.messages import ChatKey, Person
+from tests.end_to_end.model_server import ModelServer
+
+ROOT = Path(__file__).parents[2]
+DEMO = ChatKey("console", "demo")
+
+
+@dataclass(frozen=True)
+class Done:
+    """How a process ended, and what it printed."""
+
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Bot:
+    """A bot on one folder of data, talking to one model server."""
+
+    server: ModelServer
+    folder: Path
+    settings: dict[str, str] = field(default_factory=dict)
+
+    async def run(self, *command: str, said: str | bytes = "") -> Done:
+        """Run Python with a command line, `said` being its input."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *command,
+            cwd=self.folder,
+            env=self._environment(),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+        )
+        out, err = await process.communicate(said.encode() if isinstance(said, str) else said)
+        return Done(process.returncode or 0, out.decode(), err.decode())
+
+    async def keepmind(self, *arguments: str, said: str | bytes = "") -> Done:
+        """Run the command `keepmind`."""
+        return await self.run("-m", "bots", *arguments, said=said)
+
+    async def chat(self, *lines: str, chat: str = "demo", more: tuple[str, ...] = ()) -> list[str]:
+        """Say lines in a chat; give the lines printed. The process must end well."""
+        done = await self.keepmind("chat", "--chat", chat, *more, said="".join(f"{line}\n" for line in lines))
+        assert done.code == 0, done.err
+        return done.out.splitlines()
+
+    def _environment(self) -> dict[str, str]:
+        own = {"OPENAI_BASE_URL": self.server.url, "OPENAI_API_KEY": "sk-test-0123456789", "PYTHONPATH": str(ROOT)}
+        place = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "KEEPMIND_DATA_DIR": str(self.folder / "data")}
+        return {**own, **place, **self.settings}
+
+    @property
+    def database(self) -> Path:
+        """The file everything is kept in."""
+        return self.folder / "data" / "keepmind.db"
+
+    async def stored(self) -> tuple[list[Turn], dict[str, Any], list[str]]:
+        """Give the turns, the facts and the faults of what is stored of the chat `demo`."""
+        store = await open_store(f"sqlite:///{self.database}")
+        try:
+            conversation = await store.load(DEMO, Person("console", "demo"))
+            return list(conversation.turns), dict(conversation.profile), list(await store.verify())
+        finally:
+            await store.aclose()
