@@ -13,7 +13,7 @@ from core.store import ChatInfo
 @command(admin=True, at_once=True, private=True, arguments="[CHAT|PERSON]")
 async def admin_memory_view(context: Context, whom: str = "") -> str:
     """Show what is stored of a chat or a person (platform:id), or of this chat."""
-    key = _key(context, whom)
+    key = _key(whom.strip() or str(context.message.chat))
     lines = [line for info in await _chats(context, key) for line in await _view_chat(context, info)]
     lines += await _view_person(context, Person(key.platform, key.chat)) if key.topic is None else []
     return "\n".join(dict.fromkeys(lines)) or f"Nothing is stored of {key}."
@@ -24,7 +24,7 @@ async def admin_memory_clear(context: Context, whom: str) -> Reply:
     """Erase all of a chat or a person (platform:id); `yes` after it confirms."""
     words = whom.split(" ")
     sure = words[-1].casefold() == "yes"
-    key = _key(context, " ".join(words[:-1] if sure else words))
+    key = _key(" ".join(words[:-1] if sure else words))
     if not sure:
         what = f"This erases all that is kept of {key}."
         return cards.confirmation(what, "Erase it", f"/admin memory clear {key} yes")
@@ -37,10 +37,10 @@ async def admin_memory_clear(context: Context, whom: str) -> Reply:
     return Reply(cards.receipt(receipts))
 
 
-def _key(context: Context, whom: str) -> ChatKey:
+def _key(whom: str) -> ChatKey:
     """Read whom an admin means: people and chats are written alike."""
     try:
-        return ChatKey.parse(whom.strip() or str(context.message.chat))
+        return ChatKey.parse(whom.strip())
     except ValueError as error:
         raise CommandError(f"{error}.") from None
 

@@ -97,7 +97,8 @@ def quote_of(value: str, words: str) -> str:
 
 
 def _likeness(wanted: str, sentence: str) -> int:
-    return 1000 if wanted in sentence else len(set(wanted.split()) & set(re.findall(r"\w+", sentence)))
+    shared = set(re.findall(r"\w+", wanted)) & set(re.findall(r"\w+", sentence))
+    return 1000 if wanted in sentence else len(shared)
 
 
 def _preview(value: object) -> str:

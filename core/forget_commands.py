@@ -36,8 +36,7 @@ async def _keys(context: Context) -> list[str]:
 
 async def _erase_facts(context: Context, keys: list[str]) -> Reply:
     receipts = [await context.store.erase_fact(context.person, context.scope, key) for key in keys]
-    if keys:
-        await context.choose(since=context.now)  # or a second look would learn it again from the same words
+    await context.choose(since=context.now)  # or a second look would learn it again from the same words
     return Reply(cards.receipt(receipts))
 
 
