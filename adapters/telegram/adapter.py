@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -64,6 +65,7 @@ class TelegramAdapter:
     platform = PLATFORM
 
     def __init__(self, token: str, options: Options | None = None, transcribe: Transcribe | None = None) -> None:
+        os.environ.setdefault("PTB_TIMEDELTA", "true")  # else the library warns whenever it is told to wait
         self._options = options = options or Options()
         self.quiet = options.quiet
         self.pace: float | None = options.private_pace

@@ -50,5 +50,5 @@ def says(error: TelegramError, *words: str) -> bool:
 
 def retry_seconds(error: RetryAfter) -> float:
     """Give the wait that Telegram asked for."""
-    wait = error._retry_after  # the public attribute warns unless an environment variable is set
+    wait = error.retry_after
     return wait.total_seconds() if isinstance(wait, timedelta) else float(wait)

@@ -172,6 +172,8 @@ class TelegramServer(Talk):
             call = Call(request.match_info["method"], arguments, self.api.world.clock())
         except Refusal as refusal:
             return web.json_response(refusal.body(), status=refusal.code)
+        except ConnectionError:  # the bot hung up before it had said all
+            return web.Response(status=400)
         self.journal.add(call)
         body = await self._outcome(call)
         if body is None:

@@ -45,6 +45,26 @@ class Life:
         return [" | ".join(message.text for message in turn.messages) for turn in conversation.turns]
 
 
+async def until(condition: Callable[[], Any], seconds: float = 5) -> None:
+    """Wait until something holds that rings no bell on the server. Raises TimeoutError."""
+    async with asyncio.timeout(seconds):
+        while not condition():  # noqa: ASYNC110 -- what is waited for rings no bell
+            await asyncio.sleep(0.01)
+
+
+def held(text: str) -> ScriptedLLM:
+    """Make a model that says half of a text, and the rest once its gate is opened."""
+    llm = ScriptedLLM(saying(text))
+    llm.gate = asyncio.Event()
+    return llm
+
+
+def go_on(llm: ScriptedLLM) -> None:
+    """Let a held model say the rest."""
+    assert llm.gate
+    llm.gate.set()
+
+
 def saying(*texts: str) -> Callable[[Request], Completion]:
     """Make a script that answers with these texts in turn, the last for ever."""
     left = list(texts)
@@ -63,10 +83,11 @@ async def living(
     allowed: Sequence[str] = ("telegram:*",),
     token: str = "",
     transcribe: Transcribe | None = None,
+    admin_ids: Sequence[int] = (),
     **options: Any,
 ) -> AsyncIterator[Life]:
     """Run a bot until the block ends."""
-    chosen = replace(QUICK, api_url=server.url, **options)
+    chosen = replace(QUICK, api_url=server.url, admins=admin_ids, **options)
     llm, store = llm or ScriptedLLM(), store or InMemoryStore()
     async with TelegramAdapter(token or server.token, chosen, transcribe) as adapter:
         ports = Ports(store, llm, WordCounter(), clock or SystemClock(), [adapter])

@@ -1,0 +1,151 @@
+"""How the bot on Telegram starts, stops and comes to its end (cases N), by polling and by webhook."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import socket
+
+import aiohttp
+import pytest
+
+from adapters.inmemory import InMemoryStore
+from adapters.telegram.server import TelegramServer, User
+from adapters.telegram.webhook import HEADER, Address
+from core.errors import ConfigError, StoreError
+from core.messages import Message
+from tests.adapters.telegram.life import living, until
+
+SECRET = "a-secret_1"
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+@pytest.fixture
+def address() -> Address:
+    port = free_port()
+    return Address(f"http://127.0.0.1:{port}/telegram", SECRET, port, "127.0.0.1")
+
+
+async def test_n01_a_second_poller_is_explained_once_and_given_up(
+    server: TelegramServer, ann: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.fail("getUpdates", 409, "Conflict: terminated by other getUpdates request", times=-1)
+    async with living(server, conflicts=3) as life:
+        with pytest.raises(ConfigError, match="another process"):
+            await life.running
+    assert len([record for record in caplog.records if "another process" in record.getMessage()]) == 1
+
+
+async def test_n01_a_conflict_that_passes_is_forgiven(server: TelegramServer, ann: User) -> None:
+    server.fail("getUpdates", 409, "Conflict: terminated by other getUpdates request", times=2)
+    async with living(server, conflicts=3):
+        server.say(ann, ann, "hi")
+        await server.reply(ann)
+
+
+@pytest.mark.parametrize("token", ["123456789:AAwrong-token-for-the-local-server-0", "nonsense"])
+async def test_n03_a_wrong_token_is_one_sentence_that_names_the_variable(server: TelegramServer, token: str) -> None:
+    async with living(server, token=token) as life:
+        with pytest.raises(ConfigError, match="TELEGRAM_BOT_TOKEN") as caught:
+            await life.running
+    assert token not in str(caught.value)
+
+
+async def test_a_token_that_is_taken_back_ends_it(server: TelegramServer, ann: User) -> None:
+    async with living(server) as life:
+        server.say(ann, ann, "hi")
+        await server.reply(ann)
+        server.token = "123456789:AAanother-token-for-the-local-server"
+        server.say(ann, ann, "hi")
+        with pytest.raises(ConfigError, match="TELEGRAM_BOT_TOKEN"):
+            await life.running
+
+
+async def test_it_starts_as_soon_as_telegram_can_be_reached(ann: User) -> None:
+    server = TelegramServer(port=free_port())
+    ann = server.person("Ann")
+    server.say(ann, ann, "hi")
+    async with living(server):
+        await asyncio.sleep(0.15)
+        await server.start()
+        assert (await server.reply(ann)).text == "You said: hi"
+    await server.stop()
+
+
+async def test_menus_that_can_not_be_set_only_warn(
+    server: TelegramServer, ann: User, caplog: pytest.LogCaptureFixture
+) -> None:
+    server.fail("setMyCommands", 400, "Bad Request: BOT_COMMAND_INVALID", times=-1)
+    with caplog.at_level(logging.WARNING, logger="keepmind"):
+        async with living(server):
+            server.say(ann, ann, "hi")
+            await server.reply(ann)
+            await until(lambda: server.journal.counts["setMyCommands"] == 4)
+    assert "menu" in caplog.text
+
+
+async def test_a_webhook_is_set_with_its_secret_and_answered(
+    server: TelegramServer, ann: User, address: Address
+) -> None:
+    async with living(server, webhook=address) as life:
+        await until(lambda: server.api.webhook.url == address.url)
+        assert server.api.webhook.secret == SECRET
+        server.say(ann, ann, "hi")
+        assert (await server.reply(ann)).text == "You said: hi"
+        server.api.webhook.copies = 3
+        said = server.say(ann, ann, "thrice at once")
+        await server.reply(ann, after=said)
+        await server.quiet(0.2)
+        assert await life.turns(ann.id) == ["hi", "thrice at once"], "E09: repeats do nothing"
+        assert not server.api.updates.pending
+    assert server.api.webhook.url == address.url, "what comes while it is away is kept for it"
+    assert not server.journal.counts["getUpdates"]
+
+
+async def test_only_telegram_may_post(server: TelegramServer, ann: User, address: Address) -> None:
+    async with living(server, webhook=address) as life:
+        await until(lambda: server.api.webhook.url)
+        async with aiohttp.ClientSession() as session:
+            update = {"update_id": 1, "message": {"message_id": 1}}
+            for secret, status in (("", 403), ("wrong", 403), (SECRET, 400)):
+                async with session.post(address.url, json=update, headers={HEADER: secret}) as response:
+                    assert response.status == status
+            async with session.post(address.url, data=b"no json", headers={HEADER: SECRET}) as response:
+                assert response.status == 400
+            async with session.get(address.url) as response:
+                assert response.status == 405
+        assert not life.llm.requests
+        server.say(ann, ann, "hi")
+        await server.reply(ann)
+
+
+class Failing(InMemoryStore):
+    failures = 1
+
+    async def receive(self, message: Message, *, keep: bool = True) -> bool:
+        if self.failures:
+            self.failures -= 1
+            raise StoreError("The database is locked.")
+        return await super().receive(message, keep=keep)
+
+
+async def test_e09_a_webhook_that_can_not_store_is_posted_to_again(
+    server: TelegramServer, ann: User, address: Address
+) -> None:
+    async with living(server, webhook=address, store=Failing()):
+        await until(lambda: server.api.webhook.url)
+        server.say(ann, ann, "hi")
+        assert (await server.reply(ann)).text == "You said: hi"
+    assert "503" in server.api.webhook.last_error
+
+
+async def test_a_port_that_is_taken_is_named(server: TelegramServer, address: Address) -> None:
+    with socket.create_server(("127.0.0.1", address.port)):
+        async with living(server, webhook=address) as life:
+            with pytest.raises(ConfigError, match="TELEGRAM_WEBHOOK_PORT"):
+                await life.running
