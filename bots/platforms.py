@@ -2,12 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import asyncio
+import logging
+import signal
+from collections.abc import Coroutine, Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager, suppress
+from typing import Protocol, Self
 
-from config.settings import Settings
-from core.errors import ConfigError
+from config.settings import Settings, load_settings
+from core.adapter import Adapter
+from core.engine import Engine
+from core.errors import ConfigError, KeepmindError
+
+logger = logging.getLogger("keepmind")
 
 TOKENS = {"telegram": "TELEGRAM_BOT_TOKEN", "discord": "DISCORD_BOT_TOKEN"}
+
+
+class Platform(Adapter, Protocol):
+    """An adapter that listens: it can send from when it is entered until it is left, beyond the end of `run`."""
+
+    async def run(self, engine: Engine) -> None:
+        """Take what is said until cancelled. Raises ConfigError when the operator has to do something."""
+        ...
+
+    async def __aenter__(self) -> Self:
+        """Make ready to send."""
+        ...
+
+    async def __aexit__(self, *_: object) -> None:
+        """Let go of the network."""
+        ...
 
 
 def chosen(settings: Settings, wanted: Sequence[str]) -> Sequence[str]:
@@ -21,6 +46,56 @@ def chosen(settings: Settings, wanted: Sequence[str]) -> Sequence[str]:
     return wanted or ready
 
 
-async def serve(names: Sequence[str]) -> None:
-    """Serve platforms until the process is told to stop."""
-    raise ConfigError(f"{' and '.join(names)} can't be served by this version; keepmind chat can be talked to")
+async def serve(names: Sequence[str], settings: Settings | None = None) -> None:
+    """Serve platforms until the process is told to stop; one that fails leaves the others running.
+
+    Raises the error of one that failed when all have ended.
+    """
+    from bots.app import open_app
+
+    settings = settings or load_settings()
+    async with AsyncExitStack() as stack:
+        platforms = [await stack.enter_async_context(_platform(name, settings)) for name in names]
+        app = await stack.enter_async_context(open_app(settings, adapters=platforms))
+        with _told_to_stop():
+            await _all([platform.run(app.engine) for platform in platforms])
+
+
+def _platform(name: str, settings: Settings) -> Platform:
+    if name == "telegram":
+        from bots.telegram import telegram
+
+        return telegram(settings)
+    raise ConfigError(f"{name} can't be served by this version; keepmind chat can be talked to")
+
+
+async def _all(runs: Sequence[Coroutine[None, None, None]]) -> None:
+    """Let all run to their ends; raise the error of one that failed."""
+    ends = await asyncio.gather(*(_told(run, alone=len(runs) == 1) for run in runs), return_exceptions=True)
+    for error in ends:
+        if error is not None:
+            raise error
+
+
+async def _told(run: Coroutine[None, None, None], *, alone: bool) -> None:
+    try:
+        await run
+    except KeepmindError as error:
+        if not alone:
+            logger.error("%s; the rest goes on", error)
+        raise
+
+
+@contextmanager
+def _told_to_stop() -> Iterator[None]:
+    """Let the signal that asks a process to end cancel what runs, so that all is closed in order."""
+    loop, task = asyncio.get_running_loop(), asyncio.current_task()
+    assert task is not None
+    with suppress(NotImplementedError):
+        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+    try:
+        with suppress(asyncio.CancelledError):
+            yield
+    finally:
+        with suppress(NotImplementedError):
+            loop.remove_signal_handler(signal.SIGTERM)

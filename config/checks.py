@@ -11,6 +11,7 @@ from pydantic import BaseModel, SecretStr
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _ENTRY = re.compile(r"(?P<platform>[a-z][a-z0-9_]*):(?P<id>\S+)")
+_MODE = re.compile(r"-\d+(?:/\d+)?=(?:mention|listen|open|off)")
 _NUMBER = re.compile(r"-?\d+")
 _NUMERIC = {"telegram", "discord"}
 
@@ -83,6 +84,21 @@ def _entry(name: str) -> None:
         raise ValueError(f"{name!r} must be written platform:id, such as telegram:42, discord:99 or console:*")
     if match["platform"] in _NUMERIC and match["id"] != "*" and not _NUMBER.fullmatch(match["id"]):
         raise ValueError(f"{name!r} must have a numeric id, since names can be taken over by others")
+
+
+def webhook_secret(secret: SecretStr) -> SecretStr:
+    """Take a secret that Telegram can send in a header."""
+    if not re.fullmatch(r"[\w-]{1,256}", secret.get_secret_value(), re.ASCII):
+        raise ValueError("it must be 1 to 256 letters, digits, - and _")
+    return secret
+
+
+def group_modes(names: Sequence[str]) -> Sequence[str]:
+    """Take groups and topics with their modes."""
+    for name in names:
+        if not _MODE.fullmatch(name):
+            raise ValueError(f"{name!r} must be written CHAT=MODE or CHAT/TOPIC=MODE, such as -1001502049385=open")
+    return names
 
 
 def ordered(section: BaseModel, title: str, low: str, high: str) -> None:

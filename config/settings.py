@@ -203,6 +203,34 @@ class Telegram(Section):
     """The Telegram bot."""
 
     token: SecretStr | None = Field(None, description="Token from @BotFather (TELEGRAM_BOT_TOKEN).")
+    api_url: Url | None = Field(
+        None, description="Address of a Bot API server of one's own (TELEGRAM_API_URL); blank: Telegram's."
+    )
+    webhook_url: Url | None = Field(
+        None, description="Address that Telegram posts to (TELEGRAM_WEBHOOK_URL); blank: it is asked by polling."
+    )
+    webhook_secret: Annotated[SecretStr, AfterValidator(checks.webhook_secret)] | None = Field(
+        None, description="Secret that shows a post to be Telegram's (TELEGRAM_WEBHOOK_SECRET)."
+    )
+    webhook_port: int = Field(
+        8080, ge=1, le=65_535, description="Port to listen on behind the proxy (TELEGRAM_WEBHOOK_PORT)."
+    )
+    group_mode: Literal["mention", "listen", "open", "off"] = Field(
+        "mention", description="Whether groups are answered when it is mentioned, heard as well, always or never."
+    )
+    group_modes: Annotated[Names, AfterValidator(checks.group_modes)] = Field(
+        (), description="Groups and topics with a mode of their own, such as -1001502049385=open."
+    )
+    private_edit_seconds: Seconds = Field(1, description="Least time between two changes of a growing answer.")
+    group_edit_seconds: Seconds = Field(4, description="The same in groups, where 20 messages a minute are allowed.")
+
+    @model_validator(mode="after")
+    def _webhook_is_secret(self) -> Telegram:
+        if self.webhook_url and not self.webhook_secret:
+            raise ValueError(
+                "telegram.webhook_secret must be set with telegram.webhook_url, so that only Telegram posts"
+            )
+        return self
 
 
 class Discord(Section):

@@ -25,6 +25,10 @@ PLAIN = {
     "KEEPMIND_ALLOWED": ("access", "allowed"),
     "KEEPMIND_LOG_LEVEL": ("log", "level"),
     "TELEGRAM_BOT_TOKEN": ("telegram", "token"),
+    "TELEGRAM_API_URL": ("telegram", "api_url"),
+    "TELEGRAM_WEBHOOK_URL": ("telegram", "webhook_url"),
+    "TELEGRAM_WEBHOOK_SECRET": ("telegram", "webhook_secret"),
+    "TELEGRAM_WEBHOOK_PORT": ("telegram", "webhook_port"),
     "DISCORD_BOT_TOKEN": ("discord", "token"),
 }
 Place = tuple[str, ...]
