@@ -13,6 +13,8 @@ from core.errors import ConfigError, LLMRejected
 from core.llm import LLM, Completion, OnText, Request, TokenCounter
 
 LOCAL_CONTEXT = 4096
+LOCAL_TEMPERATURE = 0.2
+"""So small a model wanders off when it writes more freely."""
 
 
 @asynccontextmanager
@@ -91,7 +93,7 @@ class LocalModel:
                 context=server.context,
                 calls_tools=False,
                 fallback_model=None,
-                answer_extra=ANSWER_EXTRA,
+                answer_extra={**ANSWER_EXTRA, "temperature": self._settings.model.temperature or LOCAL_TEMPERATURE},
             )
         )
 
