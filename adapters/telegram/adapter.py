@@ -38,7 +38,10 @@ _LONGEST_PAUSE = 30.0
 
 @dataclass(frozen=True)
 class Options:
-    """How the bot runs. `pause` is the first wait in seconds after a failure to reach Telegram.
+    """How the bot runs. `admins` see their commands in the menu; `pause` is the first wait after a failure, in seconds.
+
+    One question of polling waits `poll_seconds`; after `conflicts` with another process it is given up. `now` is the
+    clock of paces, `http` what httpx is given besides.
 
     `private_pace` and `group_pace` are the least seconds between two changes of a preview: Telegram allows about one
     message a second in a chat and 20 a minute in a group, changes included

@@ -73,15 +73,23 @@ def is_unreadable(message: Message) -> bool:
 
 
 class Files:
-    """Fetches and reads files; `transcribe` writes down recordings, without it they are not read."""
+    """Fetches and reads files, each in at most so many seconds; without `transcribe` recordings are not read."""
 
-    def __init__(self, bot: Bot, transcribe: Transcribe | None = None) -> None:
+    def __init__(self, bot: Bot, transcribe: Transcribe | None = None, seconds: float = 120) -> None:
         self._bot = bot
+        self._seconds = seconds
         self._transcribe = transcribe
 
     async def read(self, file: Wanted) -> Attachment:
         """Fetch a file and read it. Raises Unread."""
         self._check(file)
+        try:
+            async with asyncio.timeout(self._seconds):
+                return await self._read(file)
+        except TimeoutError:
+            raise Unread(sentences.UNFETCHED) from None
+
+    async def _read(self, file: Wanted) -> Attachment:
         data = await self._fetch(file)
         if file.kind == "image":
             return Attachment("image", file.name, file.media_type, data=data)

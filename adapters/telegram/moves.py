@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import Protocol, cast
+from typing import Protocol, runtime_checkable
 
 from adapters.telegram.conversion import PLATFORM
 from core.messages import ChatKey
@@ -12,6 +12,7 @@ from core.store import ConversationStore
 logger = logging.getLogger("keepmind.telegram")
 
 
+@runtime_checkable
 class Mover(Protocol):
     """What is asked of the store."""
 
@@ -35,6 +36,9 @@ class Moves:
         """Take notice that a group has a new id. Raises StoreError when its memory can't be moved."""
         if self._moved.get(old) == new or self.store is None:
             return
-        await cast(Mover, self.store).move_chat(ChatKey(PLATFORM, str(old)), ChatKey(PLATFORM, str(new)))
+        if isinstance(self.store, Mover):
+            await self.store.move_chat(ChatKey(PLATFORM, str(old)), ChatKey(PLATFORM, str(new)))
+            logger.info("the group %s has become the supergroup %s; its memory has moved along", old, new)
+        else:
+            logger.error("the group %s has become the supergroup %s; its memory can't move along", old, new)
         self._moved[old] = new
-        logger.info("the group %s has become the supergroup %s; its memory has moved along", old, new)

@@ -6,7 +6,7 @@ import asyncio
 import hmac
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -29,7 +29,7 @@ class Address:
     """Where updates come in: `url` as Telegram sees it, behind a proxy that ends TLS; `port` where we listen."""
 
     url: str
-    secret: str
+    secret: str = field(repr=False)
     port: int = 8080
     host: str = "0.0.0.0"
 
