@@ -6,12 +6,13 @@ import asyncio
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
 from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
 
+from pydantic import ValidationError
 from sqlalchemy import Connection, create_engine, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import NullPool
@@ -73,6 +74,10 @@ class Transaction:
         """Run SQL that only this database knows."""
         return self._cursor.execute(text).fetchall()
 
+    def close(self) -> None:
+        """Let go of the statement run last, without which the connection would stay half open."""
+        self._cursor.close()
+
     def check_cache(self) -> None:
         """Drop the cache if another connection, of whichever program, has written since it was checked last."""
         self.cache.check(self._cursor.execute("PRAGMA data_version").fetchone()[0])
@@ -99,6 +104,7 @@ class Database:
         self._thread: Thread | None = None
         self._using = Lock()
         self._unmoved = 0
+        self._closing = ExitStack()
 
     async def start(self, prepare: Prepare[None]) -> None:
         """Open the database, letting `prepare` look at it before anything is written. Raises StoreError."""
@@ -114,7 +120,7 @@ class Database:
     async def stop(self) -> None:
         """Close the connection and end the thread; again is harmless."""
         if self._thread is not None:
-            stopping = self._do(self._disconnect)
+            stopping = self._do(self._closing.close)
             self._thread = None
             await stopping
             self._queue.put(None)
@@ -140,7 +146,7 @@ class Database:
             return await self._do(lambda: self._patiently(begin, work))
         try:
             return self._transact(begin, work)
-        except (sqlite3.Error, OverflowError) as error:
+        except (sqlite3.Error, OverflowError, ValidationError) as error:
             if not _is_busy(error):
                 raise explained(error, self.where) from None
         finally:
@@ -218,19 +224,14 @@ class Database:
             self._raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def _connect(self, prepare: Prepare[None]) -> None:
-        self._connection = _connection(self._url, self._patience)
-        self._raw = _raw(self._connection)
+        connection = self._closing.enter_context(_connection(self._url, self._patience))
+        self._raw = _raw(connection)
         self._transaction = Transaction(self._raw, self._cache)
-        prepare(self._connection, self.where)
+        self._closing.callback(self._transaction.close)
+        prepare(connection, self.where)
         for pragma in ("journal_mode=WAL", f"synchronous={self._synchronous}", "wal_autocheckpoint=0"):
             self._raw.execute(f"PRAGMA {pragma}")
         self._raw.execute("PRAGMA busy_timeout=0")
-
-    def _disconnect(self) -> None:
-        connection: Connection | None = getattr(self, "_connection", None)
-        if connection is not None:
-            connection.close()
-            connection.engine.dispose()
 
 
 async def look(url: str, seen: Prepare[R]) -> R | None:
@@ -271,6 +272,8 @@ def explained(error: Exception, where: str) -> Exception:
     """Give the sentence for an error of the database, and any other error as it is."""
     if isinstance(error, DBAPIError) and isinstance(error.orig, Exception):
         error = error.orig
+    if isinstance(error, ValidationError):  # its own text would show what was stored
+        return StoreError(f"The database {where} holds what can't be read; run `keepmind memory verify`.")
     return store_error(error, where) if isinstance(error, (sqlite3.Error, OverflowError)) else error
 
 

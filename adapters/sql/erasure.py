@@ -11,7 +11,16 @@ from sqlalchemy import BindParameter, bindparam, delete, func, null, or_, select
 from adapters.sql import chats, facts
 from adapters.sql.database import Transaction
 from adapters.sql.inbox import FIND, WAITING
-from adapters.sql.rows import FACT_JSON, MESSAGES_JSON, SEGMENT_COLUMNS, chat_key, person_key, to_body, to_segment
+from adapters.sql.rows import (
+    FACT_JSON,
+    MESSAGES_JSON,
+    SEGMENT_COLUMNS,
+    chat_key,
+    is_id,
+    person_key,
+    to_body,
+    to_segment,
+)
 from adapters.sql.statement import Statement
 from adapters.sql.tables import CHANGE, CHAT, FACT, INBOX, JOB, PERSON, SEGMENT, SOURCE, TURN
 from adapters.sql.turns import turn as read_turn
@@ -74,7 +83,7 @@ DELETE_PERSON = Statement(delete(PERSON).where(PERSON.c.key == _of_person))
 def erase_turn(tx: Transaction, chat: ChatKey, turn: int) -> Receipt:
     """Erase one turn of a chat."""
     key = chat_key(chat)
-    if tx.value(TURN_CHAT, turn=turn) != key:
+    if not is_id(turn) or tx.value(TURN_CHAT, turn=turn) != key:
         return Receipt()
     return _receipt(_erase_turns(tx, key, [turn]))
 

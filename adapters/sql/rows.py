@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
-from pydantic import ConfigDict, TypeAdapter
+from pydantic import ConfigDict, Field, TypeAdapter
 from pydantic_core import PydanticSerializationError
 from sqlalchemy import ColumnElement
 
@@ -21,7 +21,9 @@ T = TypeVar("T")
 Row = Sequence[Any]
 
 _BYTES = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
-MESSAGES_JSON = TypeAdapter(tuple[Message, ...], config=_BYTES)
+MESSAGES_JSON: TypeAdapter[tuple[Message, ...]] = TypeAdapter(
+    Annotated[tuple[Message, ...], Field(min_length=1)], config=_BYTES
+)
 ROUNDS_JSON = TypeAdapter(tuple[ToolRound, ...])
 ANSWER_JSON = TypeAdapter(Answer)
 FACT_JSON = TypeAdapter(Fact)
@@ -67,6 +69,11 @@ def chat_key(chat: ChatKey) -> str:
 def person_key(person: Person) -> str:
     """Give the key a person is stored under."""
     return str(storable(person))
+
+
+def is_id(number: int) -> bool:
+    """Say whether a number, which a person may have typed, fits the columns for ids."""
+    return 0 < number < 2**63
 
 
 TURN_COLUMNS: tuple[ColumnElement[Any], ...] = (

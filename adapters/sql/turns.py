@@ -22,6 +22,7 @@ from adapters.sql.rows import (
     ROUNDS_JSON,
     TURN_COLUMNS,
     chat_key,
+    is_id,
     person_key,
     to_body,
     to_micros,
@@ -185,7 +186,7 @@ def progress(tx: Transaction, turn: int, chunk: int, preview: str, state: State)
 
 def turn(tx: Transaction, turn_id: int) -> Turn | None:
     """Read one turn."""
-    row = tx.row(BY_ID, turn=turn_id)
+    row = tx.row(BY_ID, turn=turn_id) if is_id(turn_id) else None
     return None if row is None else to_turn(row)
 
 

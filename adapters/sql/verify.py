@@ -74,10 +74,10 @@ def _faults_of(tx: Transaction, chat: str, head: int | None) -> Iterator[str]:
     yield from _broken_turns(tx, chat)
     if head is not None and head not in parents:
         yield f"The head {head} of {chat} does not exist."
-    elif not lost:  # walks end only where every parent is older
-        yield from _broken_segments(chat, parents, segments)
+    elif not lost:  # a walk ends only where every parent is older
+        broken = list(_broken_segments(chat, parents, segments))
+        yield from broken or _uncovered(chat, head, parents, segments, checkpoints)
         yield from _wrong_checkpoints(chat, segments, checkpoints)
-        yield from _uncovered(chat, head, parents, segments, checkpoints)
 
 
 def _lost(parents: Parents) -> list[int]:

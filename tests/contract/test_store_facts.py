@@ -1,0 +1,227 @@
+"""What every ConversationStore holds to: facts, their history, what a person chose, jobs, and who may do what."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from datetime import UTC, timedelta
+
+import pytest
+
+from core.conversation import PersonSettings
+from core.errors import StaleEpoch
+from core.facts import Fact
+from core.messages import PRIVATE, Person
+from core.store import AuditEntry, ConversationStore, Job, Stats
+from tests.contract.talk import ANN, BOB, GROUP, PRIVATE_CHAT, START, Talk, change, fact
+
+
+async def known(store: ConversationStore, person: Person = ANN) -> dict[str, str | list[str]]:
+    return dict((await store.load(PRIVATE_CHAT, person)).facts)
+
+
+async def test_changes_are_applied_in_order_with_their_history(store: ConversationStore) -> None:
+    tea, both = fact("drinks", "tea"), fact("drinks", "tea", "coffee")
+    made = [change("1", tea), change("2", both, tea), change("3", None, both), change("4", tea)]
+    await store.apply(ANN, PRIVATE, made[:2])
+    await store.apply(ANN, PRIVATE, made[2:])
+    assert await known(store) == {"drinks": "tea"}
+    history = await store.changes(ANN, PRIVATE)
+    assert [replace(c, id=0) for c in history] == made[::-1]
+    assert len({c.id for c in history}) == 4
+    assert await store.changes(ANN, PRIVATE, limit=1) == history[:1]
+    assert await store.changes(BOB, PRIVATE) == []
+
+
+async def test_a_fact_comes_back_whole(store: ConversationStore) -> None:
+    turn = await Talk(store).says("I drink tea, and I live in Paris")
+    pinned = replace(fact("drinks", "tea", "coffee", turn=turn, quote="I drink tea"), pinned=True)
+    await store.apply(ANN, PRIVATE, [change("1", pinned, turn=turn)], turn=turn)
+    assert (await store.load(PRIVATE_CHAT, ANN)).facts.by_key == {"drinks": pinned}
+
+
+async def test_the_same_call_of_a_turn_is_applied_once(store: ConversationStore) -> None:
+    turn = await Talk(store).says("I am Ann")
+    made = change("call-1", fact("name", "Ann", turn=turn), turn=turn)
+    await asyncio.gather(*(store.apply(ANN, PRIVATE, [made], turn=turn) for _ in range(5)))
+    assert len(await store.changes(ANN, PRIVATE)) == 1
+    await store.apply(ANN, PRIVATE, [replace(made, after=fact("name", "Eve"))], turn=turn)
+    assert await known(store) == {"name": "Ann"}
+
+
+async def test_without_a_turn_a_call_counts_once_for_a_person_in_a_scope(store: ConversationStore) -> None:
+    made = change("import/1", fact("name", "Ann"))
+    for person, scope in ((ANN, PRIVATE), (ANN, PRIVATE), (BOB, PRIVATE), (ANN, GROUP.scope)):
+        await store.apply(person, scope, [made])
+    assert len(await store.changes(ANN, PRIVATE)) == 1
+    assert await known(store, BOB) == {"name": "Ann"}
+    assert await store.scopes(ANN) == sorted([PRIVATE, GROUP.scope])
+
+
+async def test_calls_of_other_turns_may_bear_the_same_name(store: ConversationStore) -> None:
+    talk = Talk(store)
+    one, two = await talk.says("one"), await talk.says("two")
+    await store.apply(ANN, PRIVATE, [change("c", fact("a", "1", turn=one), turn=one)], turn=one)
+    await store.apply(ANN, PRIVATE, [change("c", fact("b", "2", turn=two), turn=two)], turn=two)
+    assert await known(store) == {"a": "1", "b": "2"}
+
+
+async def test_what_a_stopped_turn_learned_is_discarded_whole(store: ConversationStore) -> None:
+    turn = await Talk(store).opens("I am Ann")
+    await store.raise_epoch(PRIVATE_CHAT)
+    with pytest.raises(StaleEpoch):
+        await store.apply(ANN, PRIVATE, [change("1", fact("name", "Ann"), turn=turn)], turn=turn)
+    assert await known(store) == {}
+    assert await store.changes(ANN, PRIVATE) == []
+
+
+async def test_parallel_tool_calls_lose_no_fact(store: ConversationStore) -> None:
+    turn = await Talk(store).opens("all about me")
+    calls = [[change(f"c{n}", fact(f"key_{n}", str(n)), turn=turn)] for n in range(30)]
+    await asyncio.gather(*(store.apply(ANN, PRIVATE, call, turn=turn) for call in calls))
+    assert len(await known(store)) == 30
+
+
+async def test_a_changed_fact_keeps_its_place_among_the_others(store: ConversationStore) -> None:
+    for n, key in enumerate(("b", "a", "c")):
+        await store.apply(ANN, PRIVATE, [change(str(n), fact(key, "old"))])
+    await store.apply(ANN, PRIVATE, [change("9", fact("b", "new"), fact("b", "old"))])
+    assert list(await known(store)) == ["b", "a", "c"]
+
+
+async def test_scopes_without_facts_are_not_named(store: ConversationStore) -> None:
+    await store.apply(ANN, PRIVATE, [change("1", fact("name", "Ann")), change("2", None, fact("name", "Ann"))])
+    assert await store.scopes(ANN) == []
+
+
+async def test_facts_take_any_text(store: ConversationStore) -> None:
+    odd = Fact("na\0me", fact("x", "A\ud800nn\0 👋").items)
+    await store.apply(ANN, "sc\0ope", [change("c\0", odd)])
+    (stored,) = await store.changes(ANN, "sc\0ope")
+    assert stored.key == "na\ufffdme"
+    assert stored.after is not None
+    assert stored.after.value == "A\ufffdnn\ufffd 👋"
+
+
+async def test_an_edit_withdraws_what_its_words_no_longer_say(store: ConversationStore) -> None:
+    talk = Talk(store)
+    turn, other = await talk.says("I live in Paris and drink tea"), await talk.says("I am Ann")
+    made = [
+        change("1", fact("city", "Paris", turn=turn, quote="I live in Paris"), turn=turn),
+        change("2", fact("drink", "tea", turn=turn, quote="Drink  tea"), turn=turn),
+        change("3", fact("name", "Ann", turn=other), turn=other),
+    ]
+    await store.apply(ANN, PRIVATE, made)
+    await store.edit(PRIVATE_CHAT, "1", "I live in Rome and drink tea")
+    assert await known(store) == {"drink": "tea", "name": "Ann"}
+    assert [c.key for c in await store.changes(ANN, PRIVATE)] == ["name", "drink"]
+    assert await store.holds("Paris") == ["turn"]  # the bot's answer, which said it again
+
+
+async def test_settings_are_the_defaults_until_they_are_chosen(store: ConversationStore) -> None:
+    assert await store.settings(ANN) == PersonSettings()
+    chosen = PersonSettings(memory="ask", language="fr", zone="Europe/Paris")
+    await store.set_settings(ANN, PersonSettings(memory="off"))
+    await store.set_settings(ANN, chosen)
+    assert await store.settings(ANN) == chosen == (await store.load(PRIVATE_CHAT, ANN)).settings
+    assert await store.settings(BOB) == PersonSettings()
+
+
+async def test_people_are_those_who_spoke_in_exactly_this_chat(store: ConversationStore) -> None:
+    talk = Talk(store, GROUP)
+    for person in (BOB, ANN, BOB):
+        await talk.says("hello", person)
+    assert await store.people(GROUP) == [ANN, BOB]
+    assert await store.people(PRIVATE_CHAT) == []
+
+
+LATER = START + timedelta(hours=1)
+
+
+async def test_a_job_is_queued_once(store: ConversationStore) -> None:
+    await asyncio.gather(*(store.enqueue(Job("fold", "chat", START)) for _ in range(5)))
+    await store.enqueue(Job("fold", "chat", LATER, attempts=3))
+    await store.enqueue(Job("other", "chat", START))
+    assert (await store.stats()).jobs == 2
+    assert await store.claim("me", START, lease=9, limit=9) == [Job("fold", "chat", START), Job("other", "chat", START)]
+
+
+async def test_due_jobs_come_earliest_first_up_to_the_limit(store: ConversationStore) -> None:
+    jobs = [Job("fold", str(n), START + timedelta(minutes=n)) for n in (3, 1, 2, 90)]
+    for job in jobs:
+        await store.enqueue(job)
+    assert await store.claim("me", LATER, lease=9, limit=2) == [jobs[1], jobs[2]]
+    assert await store.claim("me", LATER, lease=9, limit=9) == [jobs[0]]
+
+
+async def test_a_job_has_one_owner_however_many_want_it(store: ConversationStore) -> None:
+    for n in range(10):
+        await store.enqueue(Job("fold", str(n), START))
+    claims = await asyncio.gather(*(store.claim(f"process {n}", START, lease=60, limit=3) for n in range(8)))
+    assert sorted(job.key for claim in claims for job in claim) == [str(n) for n in range(10)]
+
+
+async def test_the_lease_of_a_dead_process_expires(store: ConversationStore) -> None:
+    job = Job("fold", "chat", START)
+    await store.enqueue(job)
+    await store.claim("dead", START, lease=60, limit=9)
+    assert await store.claim("alive", START + timedelta(seconds=59), lease=60, limit=9) == []
+    assert await store.claim("alive", START + timedelta(seconds=60), lease=60, limit=9) == [job]
+    await store.finish(job, "dead")
+    await store.postpone(job, "dead", LATER)
+    assert (await store.stats()).jobs == 1
+    await store.finish(job, "alive")
+    assert (await store.stats()).jobs == 0
+
+
+async def test_a_postponed_job_is_free_again_later(store: ConversationStore) -> None:
+    job = Job("fold", "chat", START)
+    await store.enqueue(job)
+    await store.claim("me", START, lease=60, limit=9)
+    await store.postpone(job, "me", LATER)
+    assert await store.claim("other", LATER - timedelta(seconds=1), lease=60, limit=9) == []
+    (again,) = await store.claim("other", LATER, lease=60, limit=9)
+    assert again == Job("fold", "chat", LATER, attempts=1)
+    assert again.due.tzinfo == UTC
+
+
+async def test_admin_actions_are_listed_newest_first(store: ConversationStore) -> None:
+    entries = [AuditEntry("telegram:1", "clear", f"chat {n}", START + timedelta(minutes=n)) for n in range(3)]
+    for entry in entries:
+        await store.audit(entry)
+    assert await store.audited() == entries[::-1]
+    assert await store.audited(limit=1) == [entries[2]]
+
+
+async def test_who_may_talk_is_kept_once(store: ConversationStore) -> None:
+    for entry in ("telegram:7", "discord:8", "telegram:7"):
+        await store.allow(entry, "telegram:1", START)
+    assert await store.allowed() == ["discord:8", "telegram:7"]
+    assert await store.disallow("telegram:7")
+    assert not await store.disallow("telegram:7")
+    assert await store.allowed() == ["discord:8"]
+
+
+async def test_chats_are_listed_latest_active_first(store: ConversationStore) -> None:
+    private, group = Talk(store), Talk(store, GROUP)
+    for text in ("one", "two"):
+        await private.says(text)
+    await private.folds(0, 0)
+    group.said = 10
+    await group.says("hello")
+    first, second = await store.chats()
+    assert (first.chat, first.private, first.turns, first.segments) == (GROUP, False, 1, 0)
+    assert (second.chat, second.private, second.turns, second.segments) == (PRIVATE_CHAT, True, 2, 1)
+    assert second.active_at == START + timedelta(minutes=2)
+
+
+async def test_everything_is_counted(store: ConversationStore) -> None:
+    assert await store.stats() == Stats(0, 0, 0, 0, 0, 0, 0)
+    talk = Talk(store)
+    for text in ("one", "two"):
+        await talk.says(text)
+    await talk.opens("three")
+    await talk.folds(0, 1)
+    await store.apply(BOB, PRIVATE, [change("1", fact("name", "Bob"))])
+    await store.enqueue(Job("fold", "x", START))
+    assert await store.stats() == Stats(1, 2, 3, 1, 1, 1, 1)
