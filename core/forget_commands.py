@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import AbstractAsyncContextManager, nullcontext
+
 from core import cards
 from core.commands import Command, Context, command
 from core.conversation import Segment, Turn
@@ -24,8 +26,14 @@ async def _forget_fact(context: Context, words: str) -> Reply:
     key = key_of(words)
     if key not in await _keys(context):
         await known_fact(context, words)
-    async with context.engine.interrupted(context.message.chat):
+    async with _interrupted(context):
         return await _erase_facts(context, [key])
+
+
+def _interrupted(context: Context, *, drop: bool = False) -> AbstractAsyncContextManager[object]:
+    """End the turn in progress (with `drop` what waits too) in a private chat; in a group it may be somebody else's."""
+    chat = context.message.chat
+    return context.engine.interrupted(chat, drop=drop) if context.message.private else nullcontext()
 
 
 async def _keys(context: Context) -> list[str]:
@@ -41,12 +49,11 @@ async def _erase_facts(context: Context, keys: list[str]) -> Reply:
 
 
 async def _forget_last(context: Context, sure: bool) -> Reply:  # noqa: ARG001 -- asks nothing
-    chat = context.message.chat
-    async with context.engine.interrupted(chat):
+    async with _interrupted(context):
         turn = await _last_turn(context)
         if turn is None:
             raise CommandError("There is no turn of yours that I remember.")
-        return Reply(cards.receipt([await context.store.erase_turn(chat, turn.id)]))
+        return Reply(cards.receipt([await context.store.erase_turn(turn.chat, turn.id)]))
 
 
 async def _last_turn(context: Context) -> Turn | None:
@@ -64,17 +71,15 @@ async def _forget_chat(context: Context, sure: bool) -> Reply:
         raise CommandError("A group's memory is cleared by an admin. /forget me erases what is yours, here as well.")
     if not sure:
         return cards.confirmation("This erases all of this conversation.", "Erase this chat", "/forget chat yes")
-    async with context.engine.interrupted(message.chat, drop=True):
+    async with _interrupted(context, drop=True):
         return Reply(cards.receipt([await context.store.erase_chat(message.chat)]))
 
 
 async def _forget_me(context: Context, sure: bool) -> Reply:
-    message = context.message
     if not sure:
-        return cards.confirmation(
-            "This erases everything I keep of you, everywhere.", "Erase everything", "/forget me yes"
-        )
-    async with context.engine.interrupted(message.chat, drop=message.private):
+        what = "This erases everything I keep of you, everywhere."
+        return cards.confirmation(what, "Erase everything", "/forget me yes")
+    async with _interrupted(context, drop=True):
         return Reply(cards.receipt([await context.store.erase_person(context.person)]))
 
 

@@ -192,15 +192,29 @@ async def test_forgetting_me_asks_once_then_nothing_is_left_anywhere() -> None:
     assert not await world.store.verify()
 
 
+@pytest.mark.parametrize("command", ["/forget me yes", "/forget last", "/forget name"])
+async def test_forgetting_in_a_group_costs_nobody_else_their_answer(command: str) -> None:
+    world = a_world()
+    await tell(world, "I am Anna", ("add", "name", "Anna"), **CLUB)
+    world.llm.gate = asyncio.Event()
+    running = asyncio.create_task(world.said("bob asks", who="bob", **CLUB))
+    await until(lambda: len(world.llm.requests) == 2)
+    assert (await world.said(command, **CLUB)).startswith("Erased")
+    world.llm.gate.set()
+    assert "bob asks" in await running
+    assert await facts(world, "anna", "club", group=True) == {}
+
+
+@pytest.mark.parametrize("elsewhere", [True, False])
 @pytest.mark.parametrize("place", [{}, CLUB])
-async def test_an_answer_still_being_written_is_not_written_back(place: dict[str, Any]) -> None:
+async def test_an_answer_still_being_written_is_not_written_back(place: dict[str, Any], elsewhere: bool) -> None:
     world = a_world()
     await tell(world, "hello", **place)
     world.llm.gate = asyncio.Event()
     prepare(world, writing(("add", "name", "Zebulon"), text="Zebulon!"))
     running = asyncio.create_task(world.say("I am Zebulon", **place))
     await until(lambda: len(world.llm.requests) == 2)
-    receipt = await world.said("/forget me yes", chat="elsewhere")
+    receipt = await world.said("/forget me yes", **({"chat": "elsewhere"} if elsewhere else place))
     world.llm.gate.set()
     await running
     await world.settle()
