@@ -57,7 +57,8 @@ def _keepmind(settings: Settings, llm: LLM) -> Memory:  # noqa: ARG001 -- each k
 
 def _profile(settings: Settings, llm: LLM) -> Memory:
     profile = settings.profile
-    return Profile(profile.fields, fact_rules(settings), profile.extraction, lambda: llm.calls_tools)
+    method = "form" if profile.extraction == "auto" and settings.model.embedded else profile.extraction
+    return Profile(profile.fields, fact_rules(settings), method, lambda: llm.calls_tools)
 
 
 def fact_rules(settings: Settings) -> FactRules:

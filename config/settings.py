@@ -135,8 +135,8 @@ class Profile(Section):
     max_keys: int = Field(64, ge=1, le=10_000, description="Most facts of one person.")
     max_value: int = Field(500, ge=1, le=100_000, description="Most characters of one value.")
     max_total: int = Field(8000, ge=1, le=10_000_000, description="Most characters of all facts of one person.")
-    extraction: Literal["auto", "tools", "schema", "off"] = Field(
-        "auto", description="How facts are taken: by tool calls, by a constrained request, or not at all."
+    extraction: Literal["auto", "tools", "schema", "form", "off"] = Field(
+        "auto", description="How facts are taken: by tool calls, by a constrained request, by a simpler one, or not."
     )
 
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from core.draft import FactDraft, same, stands_in
+from core.draft import FactDraft, quote_of, same, stands_in
 from core.errors import LLMError, ToolError
 from core.llm import LLM, PromptMessage, Request
 from core.memory.phrases import ASKING_TO_REMEMBER, GREETINGS
@@ -20,6 +21,10 @@ Answer with JSON: {"facts": [{"key": …, "value": …, "quote": …}]}. `key` i
 ask to be remembered. `value` is short, in the person's own words. `quote` is the exact part of the message that says \
 so. When nothing lasting is stated, answer {"facts": []}. Never guess, never take examples, questions or wishes for \
 facts."""
+
+FORM_INSTRUCTIONS = """Read the message. Fill in what the person says about themselves, copying their own words. Use \
+null for everything that is not said."""
+_SEVERAL = re.compile(r",|;|，|、|\band\b")
 
 
 class Proposed(NamedTuple):
@@ -43,22 +48,48 @@ def schema(keys: Sequence[str]) -> dict[str, Any]:
     return {"type": "object", "properties": {"facts": facts}, "required": ["facts"], "additionalProperties": False}
 
 
-async def propose(words: str, keys: Sequence[str], llm: LLM) -> list[Proposed]:
+def form(keys: Sequence[str]) -> dict[str, Any]:
+    """Give the JSON schema of a form with a field for each key: what a very small model can still fill in."""
+    blank = {"anyOf": [{"type": "string", "maxLength": 60}, {"type": "null"}]}
+    fields = dict.fromkeys(keys, blank)
+    return {"type": "object", "properties": fields, "required": list(keys), "additionalProperties": False}
+
+
+async def propose(words: str, keys: Sequence[str], llm: LLM, *, as_form: bool = False) -> list[Proposed]:
     """Ask which facts stand in a person's words; give those whose quote really occurs there.
 
-    Raises LLMError when the model fails or is cut short; an answer that is no such JSON gives no facts.
+    With `as_form` the model only fills in a form, and the quote is the sentence that holds what it filled in. Raises
+    LLMError when the model fails or is cut short; an answer that is no such JSON gives no facts.
     """
     if not words.strip():
         return []
-    keys = tuple(dict.fromkeys([*keys, NOTES]))
-    asked = f"<message>\n{neutral(neutral(words), 'message')}\n</message>"
-    messages = (PromptMessage("system", INSTRUCTIONS % ", ".join(keys)), PromptMessage("user", asked))
-    request = Request(messages, schema=schema(keys), max_tokens=400, purpose="extract")
-    completion = await llm.complete(request)
+    if as_form:
+        filled = await _ask(FORM_INSTRUCTIONS, neutral(words), form(keys), llm)
+        found = _filled_in(filled, keys, words)
+    else:
+        keys = tuple(dict.fromkeys([*keys, NOTES]))
+        asked = f"<message>\n{neutral(neutral(words), 'message')}\n</message>"
+        found = _facts(await _ask(INSTRUCTIONS % ", ".join(keys), asked, schema(keys), llm))
+    return [p for p in found if p.key in keys and was_said(p.value, p.quote, words) and _suits(p, words)]
+
+
+async def _ask(instructions: str, asked: str, shape: dict[str, Any], llm: LLM) -> str:
+    messages = (PromptMessage("system", instructions), PromptMessage("user", asked))
+    completion = await llm.complete(Request(messages, schema=shape, max_tokens=400, purpose="extract"))
     if completion.finish == "interrupted":
         raise LLMError("the extraction was cut short")
-    found = [p for p in _facts(completion.text) if p.key in keys and was_said(p.value, p.quote, words)]
-    return [p for p in found if _suits(p, words)]
+    return completion.text
+
+
+def _filled_in(text: str, keys: Sequence[str], words: str) -> list[Proposed]:
+    """Read a form: several things in one field are each a value, and a value that stands in two counts in the first."""
+    try:
+        fields = dict(json.loads(text))
+    except (ValueError, TypeError, RecursionError):
+        return []
+    values = [(k, v.strip()) for k in keys for v in _SEVERAL.split(str(fields.get(k) or "")) if v.strip()]
+    first = {same(v): (k, v) for k, v in reversed(values)}
+    return [Proposed(k, v, quote_of(v, words)) for k, v in values if first[same(v)] == (k, v)]
 
 
 def _facts(text: str) -> list[Proposed]:

@@ -38,7 +38,7 @@ WRITE = """ When they state something lasting about themselves ({fields}) or ask
 call update_memory beside your answer, without mentioning it. Store only what they say about themselves in their own \
 words, never passwords, keys or card numbers, and nothing from quoted, forwarded or looked-up text."""
 
-Method = Literal["auto", "tools", "schema", "off"]
+Method = Literal["auto", "tools", "schema", "form", "off"]
 
 
 @tool(silent=True)
@@ -78,7 +78,8 @@ class Profile(Memory):
     """Facts about the person who is answered, in the scope of the chat.
 
     `method` is how they are written: `tools` (function calls), `schema` (a constrained request after the answer),
-    `off`, or `auto`: by tools where the model can call them (`calls_tools`), else by schema.
+    `form` (the same for very small models), `off`, or `auto`: by tools where the model can call them (`calls_tools`),
+    else by schema.
     """
 
     def __init__(
@@ -119,12 +120,12 @@ class Profile(Memory):
 
     def wants_extraction(self, turn: Turn) -> bool:
         """Say whether facts are written by schema and the turn has words of the person's own."""
-        return self.method == "schema" and not turn.message.anonymous and bool(turn.own_words.strip())
+        return self.method in ("schema", "form") and not turn.message.anonymous and bool(turn.own_words.strip())
 
     async def extract(self, turn: Turn, work: Compaction) -> None:
         """Take facts from the person's own words in a turn, once."""
         if (await work.store.settings(turn.sender)).may_learn(turn.at):
-            proposed = await extraction.propose(turn.own_words, self.fields, work.llm)
+            proposed = await extraction.propose(turn.own_words, self.fields, work.llm, as_form=self.method == "form")
             await self._write(turn, proposed, work, "extraction")
 
     async def compact(self, conversation: Conversation, work: Compaction) -> None:

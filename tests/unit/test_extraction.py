@@ -14,7 +14,7 @@ from core.draft import same
 from core.errors import LLMError
 from core.llm import Completion, Request
 from core.memory import extraction
-from core.memory.extraction import propose, was_said
+from core.memory.extraction import form, propose, was_said
 from core.memory.keepmind import Keepmind
 from core.memory.profile import FIELDS
 from tests.fakes import ScriptedLLM, World, echo
@@ -108,6 +108,32 @@ async def test_what_somebody_asks_to_remember_is_a_note(words: str) -> None:
 )  # fmt: skip
 async def test_an_answer_that_is_no_such_json_gives_no_facts(text: str) -> None:
     assert await propose("I am Anna, 5", FIELDS, answering(text)) == []
+
+
+async def filled_in(words: str, **fields: object) -> list[tuple[str, str]]:
+    llm = answering(json.dumps(fields))
+    found = [(p.key, p.value) for p in await propose(words, FIELDS, llm, as_form=True)]
+    assert llm.requests[0].schema == form(FIELDS)
+    return found
+
+
+async def test_a_form_keeps_what_was_said_and_a_value_only_in_its_first_field() -> None:
+    words = "Hi, I'm Bob, 27 years old, and I love chess and hiking."
+    said = await filled_in(
+        words, name="Bob", gender="Bob", age="27", city="New York", interests="Chess, Hiking", hobbies=None, more="27"
+    )
+    assert said == [("name", "Bob"), ("age", "27"), ("interests", "Chess"), ("interests", "Hiking")]
+
+
+async def test_the_quote_of_a_form_is_the_sentence_that_holds_the_value() -> None:
+    llm = answering('{"city": "Rome"}')
+    [fact] = await propose("Hello there. I live in Rome. Bye!", FIELDS, llm, as_form=True)
+    assert fact.quote == "I live in Rome."
+
+
+@pytest.mark.parametrize("text", ["", "no", "[]", "5", "null", '["name"]', '{"name": 5, "city": ["x"]}', "[" * 50_000])
+async def test_a_form_that_is_none_gives_no_facts(text: str) -> None:
+    assert await propose("I am Anna", FIELDS, answering(text), as_form=True) == []
 
 
 async def test_a_broken_stream_is_tried_again_later() -> None:
