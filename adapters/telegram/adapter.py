@@ -152,9 +152,12 @@ class TelegramAdapter:
 
 
 def _request(options: Options) -> HTTPXRequest:
-    """Make what speaks HTTP: patient, since an answer that comes late is better than one that may be shown or not."""
+    """Make what speaks HTTP: patient, since an answer that comes late is better than one that may be shown or not.
+
+    Few connections carry more than Telegram allows, and with hundreds the pool itself takes most of the time.
+    """
     return HTTPXRequest(
-        connection_pool_size=256,
+        connection_pool_size=24,
         read_timeout=30,
         write_timeout=30,
         connect_timeout=10,
