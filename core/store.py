@@ -54,7 +54,11 @@ class AuditEntry:
 
 @dataclass(frozen=True)
 class Receipt:
-    """What an erasure removed: a count for each kind of thing, zero counts left out."""
+    """What an erasure removed: a count for each kind of thing, zero counts left out.
+
+    The kinds are `turns`, `segments`, `facts` (whole), `items` (of facts that stay), `changes` (of the history),
+    `messages` (that waited), `settings` and `jobs`.
+    """
 
     counts: Mapping[str, int] = field(default_factory=dict)
 
@@ -101,15 +105,17 @@ class ConversationStore(Protocol):
     async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:
         """Take waiting messages of one sender into a new turn at the head of their chat, which moves to it.
 
-        Creates the chat when it is new. Raises StaleEpoch when any of the messages no longer waits (already taken,
-        or erased), changing nothing.
+        Creates the chat when it is new. The messages are taken as they are stored (one may have been edited while it
+        waited), without bytes of attachments when the state is not `received`. Raises StaleEpoch when any of the
+        messages no longer waits (already taken, or erased), changing nothing.
         """
         ...
 
     async def load(self, chat: ChatKey, person: Person | None = None, *, private: bool = True) -> Conversation:
         """Give a snapshot of a chat (an unknown chat is an empty one) with the facts of `person` in its scope.
 
-        Its work depends on the length of the path, not of the chat.
+        `private` tells what an unknown chat is; a known one is what its messages said. The work depends on the
+        length of the path, not of the chat.
         """
         ...
 
@@ -123,8 +129,8 @@ class ConversationStore(Protocol):
     async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
         """Store state, rounds, answer, tokens, chunk, preview and failure of a turn, and queue jobs with it.
 
-        The bytes of attachments are dropped. Raises StaleEpoch when the chat's epoch is no longer the turn's, or the
-        turn is erased.
+        The bytes of attachments are dropped unless the state is still `received`. Raises StaleEpoch when the chat's
+        epoch is no longer the turn's, or the turn is erased.
         """
         ...
 
@@ -159,7 +165,7 @@ class ConversationStore(Protocol):
     # -- segments -------------------------------------------------------------------------------------------------
 
     async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:
-        """Store a segment (its `id` is ignored) that stands for exactly the steps `covers`, oldest first.
+        """Store a segment (its `id` and `turns` are set here) that stands for exactly the steps `covers`, oldest first.
 
         From now on it is what a walk back meets at its `last` turn. Old segments are kept beneath. Raises StaleBase,
         changing nothing, when the edition is another or the steps from `last` back to `before` are no longer those.

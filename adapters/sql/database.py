@@ -253,7 +253,7 @@ def _look(where: str, address: str, seen: Prepare[R]) -> R | None:
 def _connection(address: str, patience: float) -> Connection:
     arguments = {"timeout": patience, "isolation_level": None, "cached_statements": 256, "check_same_thread": False}
     connection = create_engine(address, poolclass=NullPool, connect_args=arguments).connect()
-    for pragma in ("foreign_keys=ON", "secure_delete=ON", "temp_store=MEMORY"):
+    for pragma in ("foreign_keys=ON", "secure_delete=ON", "temp_store=MEMORY", "cache_size=-16000"):
         _raw(connection).execute(f"PRAGMA {pragma}")
     return connection
 

@@ -72,7 +72,7 @@ def _migrate(connection: Connection, where: str) -> None:
 
 def create(connection: Connection) -> None:
     """Make the tables of an empty database as they are now, which is what all migrations together would make."""
-    METADATA.create_all(connection)
+    METADATA.create_all(connection, checkfirst=False)
     connection.execute(
         text(
             f"CREATE TABLE {VERSION_TABLE} "
