@@ -72,8 +72,10 @@ class LocalModel:
         async with self._opening:
             if self._llm is None:
                 await self._open()
+        from adapters.llamacpp import plain
+
         assert self._llm is not None
-        return await self._llm.complete(request, on_text)
+        return await self._llm.complete(plain(request), on_text)
 
     async def _open(self) -> None:
         from adapters.llamacpp import ANSWER_EXTRA, EmbeddedServer, fetch, model_file
