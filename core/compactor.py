@@ -46,7 +46,7 @@ class Compactor:
         self._clock = clock
         self._limits = limits or CompactorLimits()
         self._owner = uuid4().hex
-        self._running: dict[Job, asyncio.Task[None]] = {}
+        self._running: dict[asyncio.Task[None], Job] = {}
         self._starting = asyncio.Lock()
         self._waking: asyncio.Task[None] | None = None
         self._full = self._closing = False
@@ -72,9 +72,19 @@ class Compactor:
             lease = 2 * self._limits.job_seconds
             jobs = await self._store.claim(self._owner, self._clock.now(), lease=lease, limit=room) if room > 0 else []
             for job in jobs:
-                self._running[job] = asyncio.create_task(self._run(job))
+                self._start(job)
             self._full = len(jobs) == room
         return len(jobs)
+
+    def _start(self, job: Job) -> None:
+        task = asyncio.create_task(self._run(job))
+        self._running[task] = job
+        task.add_done_callback(self._ended)  # not at the end of `_run`: cancelled early, it never begins
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        del self._running[task]
+        if self._full:
+            self.wake()
 
     def wake(self) -> None:
         """Start due jobs soon, without waiting for the next tick."""
@@ -88,7 +98,7 @@ class Compactor:
     async def finish_due(self) -> None:
         """Do all that is due now, one after the other room by room, and wait for it."""
         while await self.start_due() or self._running:
-            await asyncio.wait(list(self._running.values()))
+            await asyncio.wait(list(self._running))
 
     async def _run(self, job: Job) -> None:
         try:
@@ -102,10 +112,6 @@ class Compactor:
                 await self._postpone(job)
         except Exception as error:
             await self._failed(job, error)
-        finally:
-            del self._running[job]
-            if self._full:
-                self.wake()
 
     async def _failed(self, job: Job, error: Exception) -> None:
         self.failures += 1
@@ -115,7 +121,7 @@ class Compactor:
             await self._postpone(job)
 
     async def _postpone(self, job: Job) -> None:
-        seconds = min(self._limits.first_retry * 2**job.attempts, 3600)
+        seconds = min(self._limits.first_retry * 2 ** min(job.attempts, 20), 3600)
         await self._store.postpone(job, self._owner, self._clock.now() + timedelta(seconds=seconds))
 
     async def _do(self, job: Job) -> None:
@@ -180,7 +186,7 @@ class Compactor:
 
     def give_way(self, chat: ChatKey) -> None:
         """Let a message that has arrived go first: the idle compaction of its chat is put off."""
-        for job, task in self._running.items():
+        for task, job in self._running.items():
             if job.kind == "rest" and job.key == str(chat):
                 task.cancel()
 
@@ -190,11 +196,11 @@ class Compactor:
         if self._waking is not None:
             await asyncio.wait([self._waking])
         if self._running:
-            await asyncio.wait(list(self._running.values()), timeout=seconds)
-        for task in list(self._running.values()):
+            await asyncio.wait(list(self._running), timeout=seconds)
+        for task in list(self._running):
             task.cancel()
         if self._running:
-            await asyncio.wait(list(self._running.values()))
+            await asyncio.wait(list(self._running))
 
 
 def _shape(conversation: Conversation) -> list[tuple[str, int]]:

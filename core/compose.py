@@ -76,11 +76,13 @@ class Composer:
         """
         room = int(budget(self.llm, self.reply_tokens) * share)
         prompt = await self._recall(conversation.without(turn.id), turn, room)
-        if prompt.tokens > room:
+        if prompt.excess > 0:
             shorten_attached(prompt)
             prompt.drop("excerpts")
-        if prompt.tokens > room:
-            prompt = await self._squeeze(prompt)
+        while prompt.excess > 0:
+            before, prompt = prompt, await self._squeeze(prompt)
+            if prompt.history == before.history:
+                break
         fit(prompt)
         return prompt
 

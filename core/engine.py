@@ -6,7 +6,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import replace
 from weakref import WeakValueDictionary
 
 from core import sentences
@@ -166,19 +165,14 @@ class Engine:
 
     async def recover(self) -> int:
         """Take up what a stopped process left open in the chats the adapters serve; how many turns and messages."""
-        store, count = self.shared.store, 0
-        epochs: dict[ChatKey, int] = {}
-        for turn in await store.open_turns():
-            if self._serves(turn.chat):
-                if turn.chat not in epochs:
-                    epochs[turn.chat] = await store.raise_epoch(turn.chat)
-                self._lanes.put(turn.chat, Entry(turn.message, turn=replace(turn, epoch=epochs[turn.chat])))
-                count += 1
-        for message in await store.waiting():
-            if self._serves(message.chat):
-                self._lanes.put(message.chat, Entry(message))
-                count += 1
-        return count
+        store = self.shared.store
+        turns = [turn for turn in await store.open_turns() if self._serves(turn.chat)]
+        for chat in {turn.chat: None for turn in turns}:
+            await store.raise_epoch(chat)  # or what may still be running elsewhere could save as well
+        messages = [message for message in await store.waiting() if self._serves(message.chat)]
+        for entry in [*(Entry(turn.message, turn=turn) for turn in turns), *map(Entry, messages)]:
+            self._lanes.put(entry.message.chat, entry)
+        return len(turns) + len(messages)
 
     def _serves(self, chat: ChatKey) -> bool:
         delivery = self.shared.deliveries.get(chat.platform)

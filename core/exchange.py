@@ -91,9 +91,9 @@ class Exchange:
         return await self._unless_stopped(self._begin(messages))
 
     async def resume(self, turn: Turn) -> Reply | None:
-        """Take up a turn that a stopped process left open; its epoch is the chat's present one."""
+        """Take up a turn that a stopped process left open; None when it is open no more."""
         self.turn = turn
-        return await self._unless_stopped(self._take_up(turn))
+        return await self._unless_stopped(self._take_up())
 
     def stop(self) -> None:
         """Tell it to end, keeping what was said and what has been seen of the answer."""
@@ -113,7 +113,10 @@ class Exchange:
         conversation, self.turn = await store.open(messages, tokens=tokens, at=now)
         return await self._complete(_as_met(conversation, self.turn), self.turn)
 
-    async def _take_up(self, turn: Turn) -> Reply | None:
+    async def _take_up(self) -> Reply | None:
+        self.turn = turn = await self._stored()
+        if turn is None or turn.state not in OPEN:
+            return None
         if turn.state is State.ANSWERED:
             return await self._deliver(turn)
         if self._is_old(turn.at):

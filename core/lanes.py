@@ -98,9 +98,13 @@ class Lanes:
     def __init__(self, work: Callable[[Lane], Awaitable[None]]) -> None:
         self._lanes: dict[ChatKey, Lane] = {}
         self._work = work
+        self._drained = False
 
     def put(self, chat: ChatKey, entry: Entry) -> None:
-        """Queue something in a chat."""
+        """Queue something in a chat; once drained, nothing begins any more."""
+        if self._drained:
+            entry.end(None)
+            return
         lane = self._lane(chat)
         lane.put(entry)
         if lane.worker is None:
@@ -155,9 +159,11 @@ class Lanes:
 
     async def drain(self, seconds: float) -> None:
         """Wait until all is done, at most `seconds`; what is not is cancelled and can be taken up at the next start."""
-        workers = [lane.worker for lane in self._lanes.values() if lane.worker]
+        self._drained = True
+        workers = {lane.worker: lane for lane in self._lanes.values() if lane.worker}
         if workers:
             _, late = await asyncio.wait(workers, timeout=seconds)
             for worker in late:
+                workers[worker].drop()
                 worker.cancel()
             await asyncio.gather(*late, return_exceptions=True)

@@ -50,8 +50,7 @@ def _message_cost(message: PromptMessage, counter: TokenCounter) -> int:
 
 def turn_cost(turn: Turn, counter: TokenCounter) -> int:
     """Count what a turn costs in later prompts, where its images are placeholders."""
-    said = replace(person_message(turn), images=())
-    return cost([said, *bot_messages(turn)], counter)
+    return cost([turn.asked, *turn.replied], counter)
 
 
 def tools_cost(tools: Sequence[ToolSpec], counter: TokenCounter) -> int:
@@ -124,8 +123,10 @@ class Prompt:
         return tools_cost(self.tools, self.counter) if self.tools else 0
 
     def step_tokens(self, step: Step) -> int:
-        """What a step of the history costs; a turn that was edited has to be counted anew."""
-        return step.tokens or (turn_cost(step, self.counter) if isinstance(step, Turn) else 0)
+        """What a step of the history costs; where there were edits, turns are counted anew."""
+        if self.conversation.edition and isinstance(step, Turn):
+            return turn_cost(step, self.counter)
+        return step.tokens
 
     @property
     def message_tokens(self) -> int:

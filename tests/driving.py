@@ -107,7 +107,7 @@ def alive(store: ConversationStore, life: Life) -> ConversationStore:
     return cast(ConversationStore, life.within(store))
 
 
-async def kill(world: World) -> None:
+async def kill() -> None:
     """End every task but this one, as the death of the process would; nothing they still do counts."""
     tasks = [t for t in asyncio.all_tasks() if t is not asyncio.current_task()]
     while tasks:

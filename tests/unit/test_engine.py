@@ -253,10 +253,11 @@ async def test_stop_while_streaming_keeps_what_was_seen_as_interrupted() -> None
 async def test_stop_during_a_burst_keeps_the_message_unanswered() -> None:
     world = World()
     world.adapter.quiet = 30
-    said = asyncio.create_task(world.say("not meant"))
-    await until(lambda: len(world.engine._lanes))
+    reply = await world.engine.accept(world.message("not meant"))
+    await asyncio.sleep(0)
     assert await world.said("/stop") == sentences.STOPPED
-    assert await said is None
+    assert reply is not None
+    assert await reply is None
     assert [(t.message.text, t.failure) for t in await turns(world)] == [("not meant", "stopped")]
     assert world.llm.requests == []
 
@@ -279,7 +280,6 @@ async def test_stop_while_delivering_sends_no_more_and_leaves_nothing_open() -> 
 async def test_stop_with_nothing_running_says_so() -> None:
     world = World()
     assert await world.said("/stop") == sentences.NOTHING_TO_STOP
-    assert len(world.engine._lanes) == 0
 
 
 async def test_what_waits_behind_a_stopped_turn_is_answered() -> None:
@@ -471,6 +471,30 @@ async def test_closing_waits_for_what_is_in_progress() -> None:
     assert world.adapter.texts() == ["You said: one"]
 
 
+async def test_what_is_said_to_a_closed_bot_is_kept_for_the_next_start() -> None:
+    world = World()
+    await world.engine.aclose()
+    assert await world.say("hello") is None
+    assert world.llm.requests == []
+    await world.restart().recover()
+    await world.engine.aclose()
+    assert world.adapter.texts() == ["You said: hello"]
+
+
+async def test_recovering_twice_answers_once() -> None:
+    world = World()
+    hold(world)
+    said = asyncio.create_task(world.say("one"))
+    await until(lambda: world.llm.requests)
+    await world.engine.aclose(0)
+    await said
+    world.llm.gate = None
+    world.restart()
+    await asyncio.gather(world.engine.recover(), world.engine.recover())
+    await world.engine.aclose()
+    assert world.adapter.texts() == ["You said: one"]
+
+
 async def test_an_open_turn_too_old_is_closed_with_one_sentence() -> None:
     world = World()
     gate = hold(world)
@@ -502,10 +526,10 @@ async def test_after_a_kill_at_any_step_the_message_is_stored_once_and_answered_
         dying = asyncio.create_task(life.dead.wait())
         await asyncio.wait([said, dying], return_when=asyncio.FIRST_COMPLETED)
         survived = said.done()
-        await kill(world)
+        await kill()
         world.store, world.adapter = store, adapter
         await world.restart().recover()
-        await until(lambda: len(world.engine._lanes) == 0)  # noqa: B023 -- called at once
+        await world.engine.aclose()
         (turn,) = await turns(world)
         assert turn.state is State.DELIVERED, f"killed after {last} calls"
         assert await store.waiting() == []
