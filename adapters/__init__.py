@@ -1,0 +1,1 @@
+"""One foreign thing each: platforms, models, databases, clocks."""

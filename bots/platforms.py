@@ -6,7 +6,7 @@ import asyncio
 import logging
 import signal
 from collections.abc import Coroutine, Iterator, Sequence
-from contextlib import AsyncExitStack, contextmanager, suppress
+from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, suppress
 from typing import Protocol, Self
 
 from config.settings import Settings
@@ -60,11 +60,11 @@ async def serve(names: Sequence[str], settings: Settings) -> None:
             await _all([platform.run(app.engine) for platform in platforms])
 
 
-def _platform(name: str, settings: Settings) -> Platform:
+def _platform(name: str, settings: Settings) -> AbstractAsyncContextManager[Platform]:
     if name == "telegram":
-        from bots.telegram import telegram
+        from bots.telegram import open_telegram
 
-        return telegram(settings)
+        return open_telegram(settings)
     raise ConfigError(f"{name} can't be served by this version; keepmind chat can be talked to")
 
 

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
 from adapters import documents
 from adapters.telegram.adapter import API_URL, Options, TelegramAdapter
 from adapters.telegram.groups import Groups
 from adapters.telegram.media import Readers
 from adapters.telegram.webhook import Address
+from bots.hearing import Transcribe, open_transcriber
 from config.settings import Settings
 
 
-def telegram(settings: Settings) -> TelegramAdapter:
+@asynccontextmanager
+async def open_telegram(settings: Settings) -> AsyncIterator[TelegramAdapter]:
+    """Give the adapter of a bot whose token is set, until the block ends."""
+    async with open_transcriber(settings) as transcribe, telegram(settings, transcribe) as adapter:
+        yield adapter
+
+
+def telegram(settings: Settings, transcribe: Transcribe | None = None) -> TelegramAdapter:
     """Make the adapter of a bot whose token is set."""
     chosen = settings.telegram
     assert chosen.token is not None
@@ -23,7 +34,7 @@ def telegram(settings: Settings) -> TelegramAdapter:
         private_pace=chosen.private_edit_seconds,
         group_pace=chosen.group_edit_seconds,
     )
-    return TelegramAdapter(chosen.token.get_secret_value(), options, Readers(documents))
+    return TelegramAdapter(chosen.token.get_secret_value(), options, Readers(documents, transcribe))
 
 
 def _webhook(settings: Settings) -> Address | None:

@@ -62,11 +62,19 @@ class Model(Section):
     silence_seconds: Seconds = Field(60, description="How long a stream may be silent before it counts as broken.")
     calls_tools: Literal["auto"] | bool = Field("auto", description="Whether the model can call tools.")
     retry_seconds: float = Field(60, ge=0, le=3600, description="How long one request is retried in all.")
+    transcription: str = Field(
+        "whisper-1", description="Model of the same server that writes down recordings; off: none is heard."
+    )
 
     @property
     def embedded(self) -> bool:
         """Whether no server is named, so that the small local model answers."""
         return self.api_key is None and self.base_url is None
+
+    @property
+    def hears(self) -> bool:
+        """Whether recordings are written down."""
+        return not self.embedded and self.transcription.lower() != "off"
 
     @property
     def chosen(self) -> str:

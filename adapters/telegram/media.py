@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -12,11 +13,15 @@ from telegram.error import BadRequest, TelegramError
 
 from adapters.telegram import sentences
 from adapters.telegram.trouble import says
-from core.errors import KeepmindError
+from core.errors import KeepmindError, LLMRejected, LLMUnavailable
 from core.messages import Attachment
 
+logger = logging.getLogger("keepmind.telegram")
 Transcribe = Callable[[str, str, bytes], Awaitable[str]]
-"""Writes down a recording, given its name, media type and bytes. Raises KeepmindError."""
+"""Writes down a recording, given its name, media type and bytes.
+
+Raises LLMUnavailable when it may work later, LLMRejected when it can't, another KeepmindError of a bad recording.
+"""
 MEGABYTE = 2**20
 MOST_IMAGE = 10 * MEGABYTE
 MOST_FILE = 20 * MEGABYTE
@@ -141,7 +146,8 @@ class Files:
         try:
             text = await self._readers.transcribe(file.name, file.media_type, data)
         except KeepmindError as error:
-            raise Unread(sentences.UNHEARD) from error
+            logger.warning("a recording was not written down: %s", error)
+            raise Unread(_deaf(error)) from error
         if not text.strip():
             raise Unread(sentences.UNHEARD)
         return text
@@ -152,3 +158,10 @@ class Files:
             return await asyncio.to_thread(self._readers.documents.read, file.name, file.media_type, data)
         except KeepmindError as error:
             raise Unread(sentences.BROKEN) from error
+
+
+def _deaf(error: KeepmindError) -> str:
+    """Say why a recording was not written down."""
+    if isinstance(error, LLMRejected):
+        return sentences.NO_EARS
+    return sentences.DEAF_NOW if isinstance(error, LLMUnavailable) else sentences.UNHEARD

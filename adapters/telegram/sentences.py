@@ -5,6 +5,7 @@ UNSUPPORTED = "I can't read this kind of file yet. I read text, Markdown, code, 
 BROKEN = "I could not read this file; it may be damaged."
 UNFETCHED = "I could not fetch this from Telegram. Please send it again."
 NO_EARS = "I can't listen to recordings here. Please write to me."
+DEAF_NOW = "I can't listen to recordings just now. Please write to me, or send it again later."
 UNHEARD = "I could not make out this recording. Please write to me."
 JOINED = (
     "Hello! Here I remember {what}, and facts that people tell me about themselves; /privacy says more, /memory off "

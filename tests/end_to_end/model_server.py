@@ -4,9 +4,12 @@
 
 A rule is a JSON object; the first whose conditions all hold is followed, at most `times` times:
 `match` (regular expression on the last user message), `after` (on the tool result it answers; without it a rule is
-only for people's messages), `purpose` (answer, summary, extract). It gives `reply` (\\1 is the first group) or `calls`
-([{"name": …, "arguments": {…}}]), with `finish`; or `status`, `body` and `headers`; before that it may `delay` or
-`hang` (seconds), and it may `cut` the stream after so many characters. With no rule: `You said: …`.
+only for people's messages), `purpose` (answer, summary, extract, transcribe). It gives `reply` (\\1 is the first
+group) or `calls` ([{"name": …, "arguments": {…}}]), with `finish`; or `status`, `body` and `headers`; before that it
+may `delay` or `hang` (seconds), and it may `cut` the stream after so many characters. With no rule: `You said: …`.
+
+A recording is OGG or MP3, by name and by its first bytes; what follows them is heard as text, unless a rule of the
+purpose `transcribe` says otherwise.
 """
 
 from __future__ import annotations
@@ -25,6 +28,7 @@ from aiohttp import web
 
 Body = dict[str, Any]
 _NAME = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_RECORDINGS = {"ogg": b"Ogg", "oga": b"Ogg", "mp3": b"ID3"}
 
 
 class ModelServer:
@@ -43,6 +47,7 @@ class ModelServer:
         self._used: dict[int, int] = {}
         app = web.Application(client_max_size=64 << 20)
         app.router.add_post("/v1/chat/completions", self._complete)
+        app.router.add_post("/v1/audio/transcriptions", self._transcribe)
         app.router.add_get("/v1/models", _models)
         self._runner = web.AppRunner(app, shutdown_timeout=0.1)
 
@@ -75,6 +80,22 @@ class ModelServer:
             return web.json_response(rule.get("body", {}), status=rule["status"], headers=rule.get("headers"))
         return await _answer(request, body, rule, message_of(rule, found, body))
 
+    async def _transcribe(self, request: web.Request) -> web.Response:
+        form = await request.post()
+        file = form.get("file")
+        data = file.file.read() if isinstance(file, web.FileField) else b""
+        name = file.filename if isinstance(file, web.FileField) else ""
+        body = {"model": form.get("model"), "recording": name, "messages": [{"role": "user", "content": heard(data)}]}
+        rule, found = self._rule_for(body)
+        faults = [] if body["model"] else ["no model is named"]
+        self._note({"purpose": "transcribe", "rule": rule, "faults": faults, "request": body})
+        if "status" in rule:
+            return web.json_response(rule.get("body", {}), status=rule["status"], headers=rule.get("headers"))
+        if faults or data[:3] != _RECORDINGS.get(name.rpartition(".")[2]):
+            error = {"message": "; ".join(faults) or "Invalid file format.", "type": "invalid_request_error"}
+            return web.json_response({"error": error}, status=400)
+        return web.json_response({"text": message_of(rule, found, body)["content"]})
+
     def _note(self, entry: Body) -> None:
         self.journal.append(entry)
         if self._file is not None:
@@ -92,7 +113,10 @@ class ModelServer:
 
 def _matches(rule: Body, body: Body) -> re.Match[str] | None:
     last = body["messages"][-1]
-    if rule.get("purpose", purpose_of(body)) != purpose_of(body) or (last["role"] == "tool") != ("after" in rule):
+    purpose = purpose_of(body)
+    if rule.get("purpose", "" if purpose == "transcribe" else purpose) != purpose:
+        return None
+    if (last["role"] == "tool") != ("after" in rule):
         return None
     found = re.search(rule.get("match", ""), last_of(body, "user"), re.S)
     return re.search(rule["after"], text_of(last), re.S) if found and "after" in rule else found
@@ -100,6 +124,8 @@ def _matches(rule: Body, body: Body) -> re.Match[str] | None:
 
 def purpose_of(body: Body) -> str:
     """Say what a request is for, by the words of its system message."""
+    if "recording" in body:
+        return "transcribe"
     system = " ".join(text_of(m) for m in body["messages"][:1] if m["role"] in ("system", "developer"))
     if "response_format" in body or system.startswith("Extract"):
         return "extract"
@@ -112,6 +138,11 @@ def text_of(message: Body) -> str:
     if isinstance(content, str):
         return content
     return " ".join(part.get("text", "[image]") for part in content)
+
+
+def heard(data: bytes) -> str:
+    """Return the words of a recording: what follows the mark of its format."""
+    return data[4 if data.startswith(b"OggS") else 3 :].decode(errors="replace")
 
 
 def last_of(body: Body, role: str) -> str:
@@ -130,6 +161,8 @@ def message_of(rule: Body, found: re.Match[str] | None, body: Body) -> Body:
 
 def _default(body: Body) -> str:
     match purpose_of(body):
+        case "transcribe":
+            return last_of(body, "user")
         case "extract":
             return '{"facts": []}'
         case "summary":

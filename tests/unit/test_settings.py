@@ -301,3 +301,16 @@ def test_a_blank_persona_is_refused(tmp_path: Path) -> None:
     (tmp_path / "blank.md").write_text(" \n")
     with pytest.raises(ConfigError, match="blank"):
         load_persona(str(tmp_path / "blank.md"))
+
+
+@pytest.mark.parametrize(
+    ("environ", "hears"),
+    [
+        ({}, False),
+        ({"OPENAI_API_KEY": KEY}, True),
+        ({"OPENAI_API_KEY": KEY, "KEEPMIND_MODEL__TRANSCRIPTION": "off"}, False),
+        ({"OPENAI_BASE_URL": "http://localhost:1/v1", "KEEPMIND_MODEL__TRANSCRIPTION": "whisper-large"}, True),
+    ],
+)
+def test_recordings_are_written_down_where_a_server_is_named(load: Load, environ: dict[str, str], hears: bool) -> None:
+    assert load(**environ).model.hears is hears

@@ -54,30 +54,33 @@ async def running(server: TelegramServer, model: ModelServer, folder: Path, **mo
             await process.wait()
 
 
-async def test_it_serves_stops_when_told_and_remembers(
+async def test_it_serves_by_polling_stops_when_told_and_remembers_by_webhook(
     server: TelegramServer, ann: User, model: ModelServer, tmp_path: Path
 ) -> None:
     async with running(server, model, tmp_path):
         said = server.say(ann, ann, "I am Ann")
         assert (await server.reply(ann, after=said, timeout=30)).text == "You said: I am Ann"
-        await server.quiet(0.3)
-    async with running(server, model, tmp_path):
+        said = server.voice(ann, ann, b"OggSI live in Rome")
+        assert "I live in Rome" in (await server.reply(ann, after=said)).text, "recordings are written down"
+        said = server.document(ann, ann, "notes.md", b"# Zebra")
+        assert "Zebra" in (await server.reply(ann, after=said)).text, "documents are read"
+    polls = server.journal.counts["getUpdates"]
+    async with running(server, model, tmp_path, **webhook()):
         said = server.say(ann, ann, "and now?")
         await server.reply(ann, after=said, timeout=30)
     asked = [entry["request"]["messages"] for entry in model.journal if entry["purpose"] == "answer"]
-    assert any("I am Ann" in str(message["content"]) for message in asked[-1])
+    for earlier in ("I am Ann", "I live in Rome", "Zebra"):
+        assert any(earlier in str(message["content"]) for message in asked[-1])
+    assert model.faults == []
+    assert server.journal.counts["getUpdates"] == polls
 
 
-async def test_it_serves_by_webhook(server: TelegramServer, ann: User, model: ModelServer, tmp_path: Path) -> None:
+def webhook() -> dict[str, str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    webhook = {
+    return {
         "TELEGRAM_WEBHOOK_URL": f"http://127.0.0.1:{port}/hook",
         "TELEGRAM_WEBHOOK_SECRET": "a-secret",
         "TELEGRAM_WEBHOOK_PORT": str(port),
     }
-    async with running(server, model, tmp_path, **webhook):
-        server.say(ann, ann, "hi")
-        assert (await server.reply(ann, timeout=30)).text == "You said: hi"
-    assert not server.journal.counts["getUpdates"]

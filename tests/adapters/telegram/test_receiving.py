@@ -12,7 +12,7 @@ from adapters.inmemory import InMemoryStore
 from adapters.telegram import sentences
 from adapters.telegram.server import TelegramServer, User
 from adapters.telegram.server.talk import PIXEL
-from core.errors import KeepmindError, StoreError
+from core.errors import KeepmindError, LLMRejected, LLMUnavailable, StoreError
 from core.llm import Completion
 from core.messages import ChatKey, Message
 from core.sentences import TOO_OLD, UNREADABLE
@@ -186,15 +186,22 @@ async def test_m06_a_file_too_large_is_not_fetched(server: TelegramServer, ann: 
 
 
 async def test_m07_a_recording_is_written_down_or_an_error_is_told(server: TelegramServer, ann: User) -> None:
+    errors = {
+        b"noise": KeepmindError("invalid format"),
+        b"late": LLMUnavailable("overloaded"),
+        b"deaf": LLMRejected("no such model"),
+    }
+    told = {b"late": sentences.DEAF_NOW, b"deaf": sentences.NO_EARS}
+
     async def transcribe(name: str, media_type: str, data: bytes) -> str:
-        if data == b"noise":
-            raise KeepmindError("invalid format")
+        if error := errors.get(data):
+            raise error
         return "" if data == b"silence" else f"{data.decode()} of {media_type}"
 
     async with living(server, transcribe=transcribe) as life:
-        for data in (b"noise", b"silence"):
+        for data in (*errors, b"silence"):
             said = server.voice(ann, ann, data)
-            assert (await server.reply(ann, after=said)).text == sentences.UNHEARD
+            assert (await server.reply(ann, after=said)).text == told.get(data, sentences.UNHEARD)
         assert not await life.turns(ann.id)
         said = server.voice(ann, ann, b"words")
         await server.reply(ann, after=said)
