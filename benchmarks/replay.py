@@ -15,14 +15,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from itertools import count
-from os.path import commonprefix
+from os.path import commonprefix  # of texts: it compares character by character
 from pathlib import Path
 
 from adapters.inmemory import InMemoryStore
 from adapters.tiktoken import TiktokenCounter
 from bots.memories import chosen_memories
 from config.persona import load_persona
-from config.settings import Settings
+from config.settings import Model, Settings
 from core.adapter import Outgoing
 from core.bot import Bot, Ports, build
 from core.clock import SystemClock
@@ -57,6 +57,11 @@ def _exchanges(said: list[dict[str, str]], person: str) -> Iterator[tuple[str, s
         yield "\n".join(asked), "\n".join(answered) or "…"
 
 
+def with_server() -> Settings:
+    """Give the default settings of a bot that has a model server (which is not asked here)."""
+    return Settings(model=Model(base_url="http://127.0.0.1/v1"))
+
+
 @dataclass
 class Replay:
     """A model that answers as the talk has it and keeps every request; its summaries are as long as is asked."""
@@ -68,7 +73,7 @@ class Replay:
     prompts: list[str] = field(default_factory=list)
     summaries: int = 0
 
-    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:  # noqa: ARG002 -- the port
         await asyncio.sleep(0)
         if request.purpose == "summary":
             self.summaries += 1
@@ -80,7 +85,7 @@ class Replay:
     def shares(self) -> list[tuple[int, int]]:
         """For each prompt after the first: tokens that stand unchanged at its front, and tokens in all."""
         pairs = zip(self.prompts, self.prompts[1:], strict=False)
-        return [(self.counter.count(commonprefix([a, b])), self.counter.count(b)) for a, b in pairs]
+        return [(self.counter.count(commonprefix([a, b])), self.counter.count(b)) for a, b in pairs]  # noqa: RUF071
 
 
 class Nowhere:
@@ -108,7 +113,7 @@ class Nowhere:
 
 async def replay(talk: Talk, counter: TiktokenCounter) -> tuple[Replay, int]:
     """Hold one talk; give the model and the number of messages, both speakers' counted."""
-    model, settings, ids = Replay(counter), Settings(), count()
+    model, settings, ids = Replay(counter), with_server(), count()
     bot = Bot(load_persona("default"), memory=chosen_memories(settings, model))
     ports = Ports(InMemoryStore(), model, counter, SystemClock(), [Nowhere()])
     engine = build(bot, ports, allowed=["*"])

@@ -20,24 +20,40 @@ import time
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from adapters.sql import open_store
 from adapters.tiktoken import TiktokenCounter
-from benchmarks.replay import Nowhere, Replay
+from benchmarks.replay import Nowhere, Replay, with_server
 from bots.memories import chosen_memories
 from config.persona import load_persona
-from config.settings import Settings
 from core.bot import Bot, Ports, build
 from core.clock import SystemClock
 from core.conversation import Answer, State
+from core.engine import Engine
 from core.messages import ChatKey, Message, Person
 from core.prompt import turn_cost
+from core.store import ConversationStore
 
 Step = Callable[[int], Awaitable[None]]
+
+
+async def nothing(i: int) -> None:
+    """Do nothing."""
+
+
+@dataclass
+class Steps:
+    """A turn to measure, with what comes before and after it and is not counted."""
+
+    turn: Step
+    before: Step = nothing
+    after: Step = nothing
+
+
 MARKS = (100, 1_000, 10_000)
 SUMMARY = "A fixed summary of two hundred characters. " * 5
 CHAT, PERSON = ChatKey("replay", "1"), Person("replay", "1")
@@ -61,54 +77,83 @@ def message(i: int) -> Message:
     return Message(str(i), CHAT, PERSON, asked(i), datetime.now(UTC))
 
 
-@asynccontextmanager
-async def keepmind(path: Path) -> AsyncIterator[Step]:
-    """Ours: inbox, load, compose, save, delivered; with the default memories, real tokens and compaction."""
-    counter, settings, clock = TiktokenCounter("gpt-4o-mini"), Settings(), SystemClock()
-    model = Replay(counter)
-    store = await open_store(f"sqlite:///{path}")
-    bot = Bot(load_persona("default"), memory=chosen_memories(settings, model))
-    engine = build(bot, Ports(store, model, counter, clock, [Nowhere()]))
-    composer, counter_in_use = engine.shared.composer, engine.shared.counter
+@dataclass
+class Ours:
+    """The parts of one of our turns, so that the same work as elsewhere can be told from what only we do."""
 
-    async def step(i: int) -> None:
+    store: ConversationStore
+    engine: Engine
+
+    async def inbox(self, i: int) -> None:
+        """Make the message durable before anything else: what the others do not do."""
+        await self.store.receive(message(i))
+
+    async def turn(self, i: int) -> None:
+        """Load, compose and save."""
+        composer, counter = self.engine.shared.composer, self.engine.shared.counter
         said = message(i)
-        await store.receive(said)
-        conversation, turn = await store.open([said], tokens=counter_in_use.count(said.text), at=clock.now())
-        prompt = await composer.compose(conversation, turn)
-        prompt.messages()
+        tokens = counter.count(said.text)
+        conversation, turn = await self.store.open([said], tokens=tokens, at=datetime.now(UTC))
+        (await composer.compose(conversation, turn)).messages()
         turn = replace(turn, state=State.ANSWERED, answer=Answer(answered(i)))
-        turn = replace(turn, tokens=turn_cost(turn, counter_in_use))
-        await store.save(turn)
-        await store.progress(turn.id, chunk=1, preview="", state=State.DELIVERED)
-        if any(m.due(conversation, composer.work().budget) for m in composer.memories):
-            await engine.compactor.compact(CHAT)
+        self.last = replace(turn, tokens=turn_cost(turn, counter))
+        await self.store.save(self.last)
 
-    yield step
-    await store.aclose()
+    async def delivered(self, i: int) -> None:  # noqa: ARG002 -- as every step
+        """Note that it was delivered, and compact when that is due."""
+        await self.store.progress(self.last.id, chunk=1, preview="", state=State.DELIVERED)
+        work = self.engine.shared.composer.work()
+        conversation = await self.store.load(CHAT, PERSON)
+        if any(m.due(conversation, work.budget) for m in self.engine.shared.composer.memories):
+            await self.engine.compactor.compact(CHAT)
 
 
 @asynccontextmanager
-async def keepmind_engine(path: Path) -> AsyncIterator[Step]:
-    """Ours through the front door: access, commands, lanes, tasks and delivery as well."""
-    counter, settings = TiktokenCounter("gpt-4o-mini"), Settings()
+async def ours(path: Path) -> AsyncIterator[Ours]:
+    """Our bot with the default memories, real tokens and compaction."""
+    counter, settings = TiktokenCounter("gpt-4o-mini"), with_server()
     model = Replay(counter)
     store = await open_store(f"sqlite:///{path}")
     bot = Bot(load_persona("default"), memory=chosen_memories(settings, model))
-    engine = build(bot, Ports(store, model, counter, SystemClock(), [Nowhere()]), allowed=["*"])
-
-    async def step(i: int) -> None:
-        model.answer = answered(i)
-        await engine.handle(message(i))
-        model.prompts.clear()
-
-    yield step
-    await engine.compactor.finish_due()
+    yield Ours(store, build(bot, Ports(store, model, counter, SystemClock(), [Nowhere()]), allowed=["*"]))
     await store.aclose()
 
 
 @asynccontextmanager
-async def floor(path: Path) -> AsyncIterator[Step]:
+async def same_work(path: Path) -> AsyncIterator[Steps]:
+    """Ours, the same work as the others: load, compose, save."""
+    async with ours(path) as bot:
+        yield Steps(bot.turn, before=bot.inbox, after=bot.delivered)
+
+
+@asynccontextmanager
+async def whole_turn(path: Path) -> AsyncIterator[Steps]:
+    """Ours, with what makes it durable: inbox, delivery, compaction."""
+
+    async with ours(path) as bot:
+
+        async def step(i: int) -> None:
+            await bot.inbox(i)
+            await bot.turn(i)
+            await bot.delivered(i)
+
+        yield Steps(step)
+
+
+@asynccontextmanager
+async def whole_engine(path: Path) -> AsyncIterator[Steps]:
+    """Ours through the front door: access, commands, lanes, tasks and delivery as well."""
+    async with ours(path) as bot:
+
+        async def step(i: int) -> None:
+            await bot.engine.handle(message(i))
+
+        yield Steps(step)
+        await bot.engine.compactor.finish_due()
+
+
+@asynccontextmanager
+async def floor(path: Path) -> AsyncIterator[Steps]:
     """The least that could be done: bare sqlite3, rows appended, the last forty read."""
     db = sqlite3.connect(path, isolation_level=None)
     db.executescript(
@@ -124,12 +169,12 @@ async def floor(path: Path) -> AsyncIterator[Step]:
         db.executemany("insert into message(chat, role, content) values (?, ?, ?)", rows)
         db.execute("commit")
 
-    yield step
+    yield Steps(step)
     db.close()
 
 
 @asynccontextmanager
-async def openai_agents(path: Path) -> AsyncIterator[Step]:
+async def openai_agents(path: Path) -> AsyncIterator[Steps]:
     """openai-agents, SQLiteSession, the newest 40 items."""
     session = importlib.import_module("agents").SQLiteSession("c", path)
 
@@ -137,12 +182,12 @@ async def openai_agents(path: Path) -> AsyncIterator[Step]:
         await session.get_items(limit=40)
         await session.add_items([{"role": "user", "content": asked(i)}, {"role": "assistant", "content": answered(i)}])
 
-    yield step
+    yield Steps(step)
     session.close()
 
 
 @asynccontextmanager
-async def llama_index(path: Path) -> AsyncIterator[Step]:
+async def llama_index(path: Path) -> AsyncIterator[Steps]:
     """LlamaIndex, Memory of 3,000 tokens on aiosqlite, an estimate for a tokenizer."""
     memory_class = importlib.import_module("llama_index.core.memory").Memory
     chat_message = importlib.import_module("llama_index.core.llms").ChatMessage
@@ -158,7 +203,7 @@ async def llama_index(path: Path) -> AsyncIterator[Step]:
         pair = [chat_message(role="user", content=asked(i)), chat_message(role="assistant", content=answered(i))]
         await memory.aput_messages(pair)
 
-    yield step
+    yield Steps(step)
 
 
 def _langchain_model() -> Any:
@@ -180,7 +225,7 @@ def _langchain_model() -> Any:
 
 def _langchain(kind: str) -> Callable[[Path], Any]:
     @asynccontextmanager
-    async def run(path: Path) -> AsyncIterator[Step]:
+    async def run(path: Path) -> AsyncIterator[Steps]:
         classes = importlib.import_module("langchain_classic.memory")
         histories = importlib.import_module("langchain_community.chat_message_histories")
         history = histories.SQLChatMessageHistory("c", connection=f"sqlite:///{path}")
@@ -195,13 +240,13 @@ def _langchain(kind: str) -> Callable[[Path], Any]:
             memory.load_memory_variables({})
             memory.save_context({"input": asked(i)}, {"output": answered(i)})
 
-        yield step
+        yield Steps(step)
 
     return run
 
 
 @asynccontextmanager
-async def langgraph(path: Path) -> AsyncIterator[Step]:
+async def langgraph(path: Path) -> AsyncIterator[Steps]:
     """LangGraph, MessagesState with its SQLite saver, nothing trimmed."""
     graphs = importlib.import_module("langgraph.graph")
     saver = importlib.import_module("langgraph.checkpoint.sqlite.aio").AsyncSqliteSaver
@@ -216,13 +261,14 @@ async def langgraph(path: Path) -> AsyncIterator[Step]:
         async def step(i: int) -> None:
             await app.ainvoke({"messages": [messages.HumanMessage(asked(i))]}, {"configurable": {"thread_id": "c"}})
 
-        yield step
+        yield Steps(step)
 
 
 OURS: dict[str, Callable[[Path], Any]] = {
     "floor: bare sqlite3, last 40 rows": floor,
-    "Keepmind: load, compose, save": keepmind,
-    "Keepmind: the whole engine": keepmind_engine,
+    "Keepmind: load, compose, save": same_work,
+    "Keepmind: inbox, delivery, compaction too": whole_turn,
+    "Keepmind: the whole engine": whole_engine,
 }
 PEERS: dict[str, Callable[[Path], Any]] = {
     "openai-agents SQLiteSession, last 40 items": openai_agents,
@@ -237,12 +283,15 @@ async def measure(make: Callable[[Path], Any], turns: int, seconds: float) -> li
     """Run turns until there are enough or the time is up; give the CPU of each in milliseconds."""
     spent: list[float] = []
     with tempfile.TemporaryDirectory() as folder:
-        async with make(Path(folder) / "bench.db") as step:
+        async with make(Path(folder) / "bench.db") as steps:
             ends = time.monotonic() + seconds
             while len(spent) < turns and time.monotonic() < ends:
+                await steps.before(len(spent))
                 began = time.process_time()
-                await step(len(spent))
-                spent.append((time.process_time() - began) * 1000)
+                await steps.turn(len(spent))
+                taken = time.process_time() - began
+                await steps.after(len(spent))
+                spent.append(taken * 1000)
     return spent
 
 

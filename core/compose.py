@@ -22,6 +22,10 @@ newest message."""
 GROUP_RULES = "This is a group chat: each line names its speaker in brackets. Answer the newest message."
 
 
+LEAST_ROOM = 64
+"""Tokens that every prompt may cost, or there would be no words left in it."""
+
+
 def margin(context: int) -> int:
     """Tokens left free because counts are estimates: 3 % of the context, at least 64."""
     return max(context * 3 // 100, 64)
@@ -34,7 +38,7 @@ def reserve(llm: LLM, reply_tokens: int) -> int:
 
 def budget(llm: LLM, reply_tokens: int) -> int:
     """What a prompt may cost: the context without the answer's reserve and the margin."""
-    return max(llm.context - reserve(llm, reply_tokens) - margin(llm.context), 64)
+    return max(llm.context - reserve(llm, reply_tokens) - margin(llm.context), LEAST_ROOM)
 
 
 @dataclass(frozen=True)
@@ -74,11 +78,13 @@ class Composer:
         It takes at most `share` of the budget (less after the server said that it was too much). What does not fit
         goes in a fixed order: excerpts, then older turns are folded, then segments merged, then what `fit` shortens.
         """
-        room = int(budget(self.llm, self.reply_tokens) * share)
+        room = max(int(budget(self.llm, self.reply_tokens) * share), LEAST_ROOM)
         prompt = await self._recall(conversation.without(turn.id), turn, room)
-        if prompt.excess > 0:
-            shorten_attached(prompt)
-            prompt.drop("excerpts")
+        return prompt if prompt.excess <= 0 else await self._fitted(prompt)
+
+    async def _fitted(self, prompt: Prompt) -> Prompt:
+        shorten_attached(prompt)
+        prompt.drop("excerpts")
         while prompt.excess > 0:
             before, prompt = prompt, await self._squeeze(prompt)
             if prompt.history == before.history:

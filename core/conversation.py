@@ -12,7 +12,7 @@ from typing import Literal
 from core.facts import Facts
 from core.llm import Finish, PromptMessage, ToolCall
 from core.messages import ChatKey, Message, Person
-from core.rendering import bot_messages, person_message
+from core.rendering import bot_messages, person_message, segment_block
 
 
 class State(StrEnum):
@@ -95,15 +95,21 @@ class Turn:
     @cached_property
     def asked(self) -> PromptMessage:
         """What was said, as a later prompt shows it: images are placeholders."""
-        return replace(person_message(self), images=())
+        message = person_message(self)
+        return replace(message, images=()) if message.images else message
 
     @cached_property
     def replied(self) -> Sequence[PromptMessage]:
         """The tool rounds and the answer, as a later prompt shows them."""
         return bot_messages(self)
 
+    @cached_property
+    def written(self) -> tuple[PromptMessage, ...]:
+        """The whole turn, as a later prompt shows it."""
+        return (self.asked, *self.replied)
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Segment:
     """The gist of a contiguous range of turns: the one after `before` up to and including `last`.
 
@@ -119,6 +125,11 @@ class Segment:
     tokens: int
     turns: int
     made_by: Literal["model", "extract"] = "model"
+
+    @cached_property
+    def written(self) -> tuple[PromptMessage, ...]:
+        """The segment as a prompt shows it."""
+        return (PromptMessage("user", segment_block(self.text)),)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,12 +175,12 @@ class Conversation:
     settings: PersonSettings = field(default_factory=PersonSettings)
     rested_at: datetime | None = None
 
-    @property
+    @cached_property
     def turns(self) -> Sequence[Turn]:
         """The raw turns, oldest first."""
         return [step for step in self.path if isinstance(step, Turn)]
 
-    @property
+    @cached_property
     def segments(self) -> Sequence[Segment]:
         """The segments on the path, oldest first."""
         return [step for step in self.path if isinstance(step, Segment)]
@@ -181,5 +192,10 @@ class Conversation:
 
     def without(self, turn_id: int) -> Conversation:
         """The same snapshot without one raw turn (the one being answered)."""
-        path = tuple(s for s in self.path if not (isinstance(s, Turn) and s.id == turn_id))
-        return replace(self, path=path)
+        if self.path and _is_turn(self.path[-1], turn_id):
+            return replace(self, path=self.path[:-1])
+        return replace(self, path=tuple(s for s in self.path if not _is_turn(s, turn_id)))
+
+
+def _is_turn(step: Step, turn_id: int) -> bool:
+    return isinstance(step, Turn) and step.id == turn_id

@@ -9,14 +9,13 @@ from typing import Literal
 
 from core.conversation import Conversation, Segment, Step, Turn
 from core.llm import PromptMessage, TokenCounter, ToolSpec
-from core.rendering import block, bot_messages, person_message
+from core.rendering import block, bot_messages, person_message, segment_block
 
 Place = Literal["system", "facts", "excerpts", "now"]
 MESSAGE_COST = 4
 """Tokens that a chat format adds to each message (OpenAI's cookbook counts 3, other formats up to 5)."""
 JOIN_COST = 2
 """Tokens that joining a section to others may add."""
-SUMMARY = "summary of earlier talk"
 CUT = "\n[… shortened …]\n"
 Row = tuple[str, str, int]
 """A part of a prompt: its label, where it came from, its cost in tokens."""
@@ -110,8 +109,8 @@ class Prompt:
     @property
     def tokens(self) -> int:
         """What the whole costs: tools, sections, history, and the turn being answered with its tool rounds."""
-        sections = sum(s.tokens for s in self.sections)
-        return self._tools_tokens + sections + sum(map(self.step_tokens, self.history)) + self.turn_tokens
+        sections = sum([s.tokens for s in self.sections])
+        return self._tools_tokens + sections + self._history_tokens + self.turn_tokens
 
     @property
     def excess(self) -> int:
@@ -121,6 +120,12 @@ class Prompt:
     @property
     def _tools_tokens(self) -> int:
         return tools_cost(self.tools, self.counter) if self.tools else 0
+
+    @property
+    def _history_tokens(self) -> int:
+        if self.conversation.edition:
+            return sum(map(self.step_tokens, self.history))
+        return sum([s.tokens for s in self.history])
 
     def step_tokens(self, step: Step) -> int:
         """What a step of the history costs; where there were edits, turns are counted anew."""
@@ -152,7 +157,7 @@ class Prompt:
         system = "\n\n".join(s.text for s in self.sections if s.place == "system")
         written = [PromptMessage("system", system)] if system else []
         for step in self.history:
-            _write(written, step)
+            written.extend(step.written)
         volatile = "\n\n".join(s.text for s in self.sections if s.place != "system")
         if volatile:
             written.append(PromptMessage("user", volatile))
@@ -175,22 +180,9 @@ def _step_row(segment: Segment) -> tuple[str, str, int]:
     return ("summary", f"{segment.turns} turns of this chat up to turn {segment.last}", segment.tokens)
 
 
-def _write(written: list[PromptMessage], step: Step) -> None:
-    if isinstance(step, Segment):
-        written.append(PromptMessage("user", segment_block(step)))
-        return
-    written.append(step.asked)
-    written.extend(step.replied)
-
-
-def segment_block(segment: Segment) -> str:
-    """Write a segment as a block of data."""
-    return block(SUMMARY, segment.text)
-
-
 def segment_cost(text: str, counter: TokenCounter) -> int:
     """What a segment of this text costs in a prompt."""
-    return counter.count(block(SUMMARY, text)) + MESSAGE_COST
+    return counter.count(segment_block(text)) + MESSAGE_COST
 
 
 def shorten(text: str, tokens: int, counter: TokenCounter) -> str:

@@ -45,12 +45,18 @@ def speaker(name: str) -> str:
 
 def said(message: Message) -> str:
     """Write one message as the model reads it; in a group the line names its speaker, and no other line can."""
-    parts = [*_quoted(message), *_body(message), *(attached(a) for a in message.attachments)]
-    text = neutral("\n".join(part for part in parts if part))
+    text = neutral(_written(message))
     if message.private:
         return text
     first, *rest = f"[{speaker(message.name)}] {text}".splitlines(keepends=True)
     return "".join([first, *map(_continued, rest)])
+
+
+def _written(message: Message) -> str:
+    if not (message.quote or message.forwarded or message.attachments):
+        return message.text
+    parts = [*_quoted(message), *_body(message), *(attached(a) for a in message.attachments)]
+    return "\n".join(part for part in parts if part)
 
 
 def _continued(line: str) -> str:
@@ -82,6 +88,11 @@ def attached(attachment: Attachment) -> str:
     """Write an attachment as words: what could be read of it, else a placeholder."""
     label = f"({attachment.kind}: {speaker(attachment.name)})" if attachment.name else f"({attachment.kind})"
     return f"{label}\n{attachment.text}" if attachment.text else label
+
+
+def segment_block(text: str) -> str:
+    """Write the text of a segment as a block of data."""
+    return block("summary of earlier talk", text)
 
 
 def person_message(turn: Turn) -> PromptMessage:

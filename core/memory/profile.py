@@ -93,6 +93,7 @@ class Profile(Memory):
         self.limits = rules
         self._method: Method = method
         self._calls_tools = calls_tools
+        self._use_and_write = USE + WRITE.format(fields=", ".join(self.fields))
 
     @property
     def method(self) -> Method:
@@ -105,8 +106,7 @@ class Profile(Memory):
         """Put the facts before the new message, one a line, the oldest first and the pinned last."""
         if conversation.person is None or conversation.settings.memory == "off":
             return
-        write = WRITE.format(fields=", ".join(self.fields)) if self.method == "tools" else ""
-        prompt.add("profile rules", USE + write, place="system")
+        prompt.add("profile rules", self._use_and_write if self.method == "tools" else USE, place="system")
         prompt.add(self._label(prompt), _lines(conversation), origin=f"{conversation.person}, {conversation.scope}")
 
     def _label(self, prompt: Prompt) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 
 from core.conversation import Segment, State, Step, Turn
 
@@ -33,7 +32,12 @@ def is_over(turns: Sequence[Turn], limits: WindowLimits) -> bool:
 
 def has_hole(path: Sequence[Step]) -> bool:
     """Say whether raw turns stand before a segment: one that covered them was deleted after an edit."""
-    return any(isinstance(a, Turn) and isinstance(b, Segment) for a, b in pairwise(path))
+    raw = False
+    for step in path:
+        if isinstance(step, Segment) and raw:
+            return True
+        raw = isinstance(step, Turn)
+    return False
 
 
 def foldable(path: Sequence[Step], *, turns: int, tokens: int, newest: int = 0) -> list[Turn]:
