@@ -59,7 +59,11 @@ class Answering:
         fit(prompt)
         self._last = self._last or not prompt.tools or len(self.turn.rounds) >= self.rounds_limit
         tools = () if self._last else prompt.tools
-        return await self.llm.complete(Request(prompt.messages(), tools, max_tokens=self.reply_tokens), on_text)
+        request = Request(prompt.messages(), tools, max_tokens=self.reply_tokens)
+        completion = await self.llm.complete(request, on_text)
+        if completion.usage is not None and completion.usage.prompt and not prompt.asked.images:
+            self.counter.calibrate(prompt.tokens, completion.usage.prompt)
+        return completion
 
     def _with_own_ids(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
         """Give each call an id of its own within the turn: some servers count from zero in every answer."""
@@ -116,15 +120,15 @@ class Answering:
 
 def _not_saved(one: ToolRound, changes: Sequence[Change]) -> ToolRound:
     """Tell the model of every call that changed facts that they were not stored; words beside it claim nothing."""
-    results = tuple(replace(r, content=NOT_SAVED) if _is_of(r, changes) else r for r in one.results)
+    numbers = {c.call.partition(":")[0].partition(".")[2] for c in changes}
+    results = tuple(
+        replace(r, content=NOT_SAVED) if str(number) in numbers else r for number, r in enumerate(one.results)
+    )
     return replace(one, results=results, text="")
-
-
-def _is_of(result: ToolResult, changes: Sequence[Change]) -> bool:
-    return any(c.call == result.call_id or c.call.startswith(f"{result.call_id}/") for c in changes)
 
 
 def _with_repeated(one: ToolRound, calls: Sequence[ToolCall]) -> ToolRound:
     """Give the round with all its calls; those made before have not been run again."""
-    told = {r.call_id: r for r in one.results}
-    return replace(one, calls=tuple(calls), results=tuple(told.get(c.id) or ToolResult(c.id, REPEATED) for c in calls))
+    ran = {c.id: (c, r) for c, r in zip(one.calls, one.results, strict=True)}
+    pairs = [ran.get(c.id) or (c, ToolResult(c.id, REPEATED)) for c in calls]
+    return replace(one, calls=tuple(c for c, _ in pairs), results=tuple(r for _, r in pairs))

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, tzinfo
 from zoneinfo import ZoneInfo
 
 from core.clock import Clock
-from core.conversation import Conversation, PersonSettings, Turn
+from core.conversation import Conversation, Turn
 from core.fitting import fit, shorten_attached
 from core.llm import LLM, TokenCounter
 from core.memory.memory import Compaction, Memory
@@ -100,7 +100,7 @@ class Composer:
         for memory in self.memories:
             prompt.add(f"{type(memory).__name__} rules", memory.rules, place="system")
             await memory.recall(conversation, prompt)
-        prompt.add("now", self._today(conversation.settings, turn.at), place="now", origin="clock")
+        prompt.add("now", self._today(conversation, turn.at), place="now", origin="clock")
         return prompt
 
     async def _squeeze(self, prompt: Prompt) -> Prompt:
@@ -113,9 +113,13 @@ class Composer:
         squeezed.drop("excerpts")
         return squeezed
 
-    def _today(self, settings: PersonSettings, at: datetime) -> str:
-        zone = zone_of(settings.zone) or self.zone
-        return f"Today is {at.astimezone(zone):%A, %Y-%m-%d}."
+    def _today(self, conversation: Conversation, at: datetime) -> str:
+        return f"Today is {at.astimezone(self.zone_for(conversation)):%A, %Y-%m-%d}."
+
+    def zone_for(self, conversation: Conversation) -> tzinfo:
+        """Give the time zone of the asking person: the one they chose, else the one they told."""
+        told = str(conversation.profile.get("time_zone", ""))
+        return zone_of(conversation.settings.zone) or zone_of(told) or self.zone
 
 
 def zone_of(name: str) -> tzinfo | None:

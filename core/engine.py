@@ -17,7 +17,7 @@ from core.delivery import Delivery
 from core.errors import CommandError
 from core.exchange import Collaborators, Exchange
 from core.lanes import Entry, Lane, Lanes
-from core.messages import ChatKey, Message, Reply
+from core.messages import ChatKey, Message, Person, Reply
 from core.prompt import Row
 from core.store import AuditEntry
 
@@ -54,8 +54,8 @@ class Engine:
     async def _accept(self, message: Message) -> asyncio.Future[Reply | None] | None:
         if not await self.access.may_speak(message):
             return self._spawn(self._refuse(message))
-        found = None if message.forwarded else self.commands.find(message.text)
-        if found is None and not (message.text.strip() or message.attachments):
+        found = self.commands.find(message.text) if message.addressed and not message.forwarded else None
+        if _is_nothing(message, found):
             return None
         if not await self.shared.store.receive(message, keep=found is None):
             return None
@@ -83,7 +83,8 @@ class Engine:
             self._told[who] = None
             if len(self._told) > 10_000:
                 del self._told[next(iter(self._told))]
-            out = Outgoing(message.chat, sentences.NOT_ALLOWED.format(person=who))
+            only_for = None if message.private else message.sender
+            out = Outgoing(message.chat, sentences.NOT_ALLOWED.format(person=who), only_for=only_for)
             await self._delivery(message.chat).say(out)
 
     def _delivery(self, chat: ChatKey) -> Delivery:
@@ -103,7 +104,7 @@ class Engine:
 
     async def _answer(self, lane: Lane, entries: list[Entry]) -> Reply | None:
         quiet = self._delivery(lane.chat).adapter.quiet
-        exchange = Exchange(self.shared, lane.chat)
+        exchange = Exchange(self.shared, lane.chat, entries[0].message.sender)
         async with lane.lock:
             lane.exchange = exchange
             try:
@@ -154,6 +155,11 @@ class Engine:
             await self.shared.store.raise_epoch(chat)
             yield stopped
 
+    def answering(self, chat: ChatKey) -> Person | None:
+        """Say whose turn is in progress in a chat, None when none is."""
+        exchange = self._lanes.in_progress(chat)
+        return None if exchange is None else exchange.sender
+
     async def interrupt(self, chat: ChatKey, *, drop: bool = False) -> bool:
         """End the turn in progress in a chat as `interrupted` does, and go on; say whether there was one."""
         async with self.interrupted(chat, drop=drop) as stopped:
@@ -195,3 +201,10 @@ async def _safely(work: Coroutine[None, None, Reply | None]) -> Reply | None:
         logger.error("a command met a bug: %s", type(error).__name__)
         logger.debug("its traceback", exc_info=error)
         return None
+
+
+def _is_nothing(message: Message, found: tuple[Command | None, str] | None) -> bool:
+    """Say whether there is nothing to do: no words and no file, or in a group a command that is another bot's."""
+    if found is not None:
+        return found[0] is None and not message.private
+    return not (message.text.strip() or message.attachments)

@@ -13,7 +13,7 @@ from core import sentences
 from core.adapter import Outgoing
 from core.answering import Answering
 from core.clock import Clock
-from core.compose import Composer, zone_of
+from core.compose import Composer
 from core.conversation import OPEN, Answer, Conversation, PersonSettings, State, Turn
 from core.delivery import Delivery, Preview
 from core.draft import FactRules
@@ -69,13 +69,14 @@ class Stopped(Exception):
 
 
 class Exchange:
-    """One turn. `turn` is it as far as it has come, None before it has begun.
+    """One turn of `sender`. `turn` is it as far as it has come, None before it has begun.
 
     A stop cuts short only what may be cut: asking the model and delivering. What is being stored is stored whole.
     """
 
-    def __init__(self, shared: Collaborators, chat: ChatKey) -> None:
+    def __init__(self, shared: Collaborators, chat: ChatKey, sender: Person) -> None:
         self.turn: Turn | None = None
+        self.sender = sender
         self.stopping = False
         self._shared = shared
         self._chat = chat
@@ -237,7 +238,7 @@ class Exchange:
 
     def _answering(self, conversation: Conversation, turn: Turn, choices: list[Choice]) -> Answering:
         shared = self._shared
-        zone = zone_of(conversation.settings.zone) or shared.composer.zone
+        zone = shared.composer.zone_for(conversation)
         draft = draft_for(conversation, turn, shared.rules, shared.clock.now(), "model", zone)
         context = ToolContext(conversation, turn, draft, choices=choices)
 

@@ -28,7 +28,7 @@ def fit(prompt: Prompt) -> None:
     to the new message; then the message itself. What follows only matters where the room is tiny, or where history
     could not be folded.
     """
-    for step in (_results, _facts, _images, _fixed, _message, _rounds, _volatile, _history, _oldest):
+    for step in (_results, _facts, _images, _fixed, _message, _rounds, _volatile, _history, _system, _oldest):
         if prompt.excess <= 0:
             return
         step(prompt)
@@ -134,6 +134,12 @@ def _short_step(prompt: Prompt, step: Step, goal: int) -> Step:
     answer = step.answer and replace(step.answer, text=shorten(step.answer.text, goal // 2, counter))
     short = replace(step, messages=(said,), rounds=(), answer=answer)
     return replace(short, tokens=turn_cost(short, counter))
+
+
+def _system(prompt: Prompt) -> None:
+    for section in [s for s in reversed(prompt.sections) if s.place == "system"]:
+        if prompt.excess > 0:
+            prompt.rewrite(section, "")
 
 
 def _oldest(prompt: Prompt) -> None:

@@ -110,6 +110,11 @@ class Lanes:
         if lane.worker is None:
             lane.worker = asyncio.create_task(self._run(lane))
 
+    def in_progress(self, chat: ChatKey) -> Exchange | None:
+        """Give the turn in progress in a chat, None when there is none."""
+        lane = self._lanes.get(chat)
+        return lane.exchange if lane is not None else None
+
     def _lane(self, chat: ChatKey) -> Lane:
         lane = self._lanes.get(chat)
         if lane is None:

@@ -31,12 +31,16 @@ async def turns(world: World, chat: ChatKey = ANNA) -> Sequence[Turn]:
 
 
 class Gate(asyncio.Event):
-    """An event that knows how many came to wait for it."""
+    """An event that knows how many came to wait for it; `held` says that somebody did."""
 
-    waiting = 0
+    def __init__(self) -> None:
+        super().__init__()
+        self.held = asyncio.Event()
+        self.waiting = 0
 
     async def wait(self) -> Literal[True]:
         self.waiting += 1
+        self.held.set()
         return await super().wait()
 
 
