@@ -57,6 +57,11 @@ def keepmind() -> None:
 
 
 @keepmind.group()
+def dev() -> None:
+    """Try the bot on a platform's test server, without a token."""
+
+
+@keepmind.group()
 def memory() -> None:
     """See, erase, take out and check what is remembered."""
 
@@ -93,6 +98,16 @@ def run(platforms: tuple[str, ...]) -> None:
 
     settings = _settings("INFO")
     _await(serve(chosen(settings, platforms), settings))
+
+
+@dev.command("telegram")
+@click.option("--as", "who", metavar="NAME", default="Ann", help="Who is talking.")
+@click.option("--group", is_flag=True, help="Talk in a group that the bot is in.")
+def dev_telegram(who: str, group: bool) -> None:
+    """Talk to the bot on a Telegram of this machine; :help there lists what can be done."""
+    from bots.dev.telegram import talk
+
+    _await(talk(_settings("WARNING"), who, group=group))
 
 
 @memory.command()

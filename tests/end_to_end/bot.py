@@ -37,17 +37,21 @@ class Bot:
 
     async def run(self, *command: str, said: str | bytes = "") -> Done:
         """Run Python with a command line, `said` being its input."""
-        process = await asyncio.create_subprocess_exec(
+        process = await self.start(*command)
+        out, err = await process.communicate(said.encode() if isinstance(said, str) else said)
+        return Done(process.returncode or 0, out.decode(), err.decode())
+
+    async def start(self, *command: str, terminal: int = asyncio.subprocess.PIPE) -> asyncio.subprocess.Process:
+        """Start Python with a command line, talking through pipes or a terminal."""
+        return await asyncio.create_subprocess_exec(
             sys.executable,
             *command,
             cwd=self.folder,
             env=self._environment(),
-            stdin=asyncio.subprocess.PIPE,
-            stdout=asyncio.subprocess.PIPE,
-            stderr=asyncio.subprocess.PIPE,
+            stdin=terminal,
+            stdout=terminal,
+            stderr=terminal,
         )
-        out, err = await process.communicate(said.encode() if isinstance(said, str) else said)
-        return Done(process.returncode or 0, out.decode(), err.decode())
 
     async def keepmind(self, *arguments: str, said: str | bytes = "") -> Done:
         """Run the command `keepmind`."""

@@ -17,6 +17,8 @@ COMMANDS = [
     [],
     ["chat"],
     ["run"],
+    ["dev"],
+    ["dev", "telegram"],
     ["memory"],
     ["memory", "view"],
     ["memory", "clear"],

@@ -34,7 +34,8 @@ class TelegramServer(Talk):
     """A strict Bot API server in this process, for one bot.
 
     `base_url` and `base_file_url` go to python-telegram-bot's builder. `limits` turns the platform's own pace on;
-    `privacy` hides from the bot what is not addressed to it in groups.
+    `privacy` hides from the bot what is not addressed to it in groups. `first_message` is the first message's id, for a
+    bot that remembers those of an earlier server.
     """
 
     def __init__(
@@ -47,10 +48,11 @@ class TelegramServer(Talk):
         privacy: bool = False,
         clock: Callable[[], float] = time.time,
         keep_calls: bool = True,
+        first_message: int = 1,
     ) -> None:
         self.token, self.host, self.port = token, host, port
         bot = User(int(token.split(":")[0]), "Keepmind", username=username, is_bot=True)
-        self.api = Api(World(bot, clock, privacy))
+        self.api = Api(World(bot, clock, privacy, first_message))
         self.journal, self.faults, self.limiter = Journal(keep_calls), Faults(), Limiter(limits)
         self._runner: web.AppRunner | None = None
 

@@ -151,8 +151,11 @@ class File:
 class World:
     """Everything there is."""
 
-    def __init__(self, bot: User, clock: Callable[[], float] = time.time, privacy: bool = False) -> None:
+    def __init__(
+        self, bot: User, clock: Callable[[], float] = time.time, privacy: bool = False, first: int = 1
+    ) -> None:
         self.bot, self.clock, self.privacy, self.changed = bot, clock, privacy, Signal()
+        self._first = first
         self.users: dict[int, User] = {bot.id: bot}
         self.chats: dict[int, Chat] = {}
         self.files: dict[str, File] = {}
@@ -165,7 +168,7 @@ class World:
             "group": 685_960_703,
             "supergroup": 1001_502_049_385,
             "channel": 1001_700_000_001,
-            "message": 1,
+            "message": first,
             "file": 1,
         }
 
@@ -182,6 +185,7 @@ class World:
 
     def add_chat(self, chat: Chat) -> Chat:
         """Let a chat be there."""
+        chat.last_id = max(chat.last_id, self._first - 1)
         self.chats[chat.id] = chat
         return chat
 
