@@ -194,19 +194,27 @@ class Preview:
 
     async def _update(self, text: str) -> None:
         shown = next(iter(self._adapter.split(text)), "")
+        if shown in ("", self.seen):
+            return
         out = Outgoing(
             self._turn.chat, shown, final=False, reply_to=reply_to_of(self._turn), nonce=f"{self._turn.id}.0"
         )
+        if self._turn.preview:
+            await self._patiently(partial(self._edit, out))
+        else:  # once begun it is carried to its end, or its id would be lost and the answer shown twice
+            self._first = asyncio.create_task(self._patiently(partial(self._begin, out)))
+            await asyncio.shield(self._first)
+
+    async def _patiently(self, show: Callable[[], Awaitable[None]]) -> None:
         try:
-            if self._turn.preview:
-                await self._adapter.edit(self._turn.preview, out)
-                self.seen = shown
-            else:  # once begun it is carried to its end, or its id would be lost and the answer shown twice
-                self._first = asyncio.create_task(self._begin(out))
-                await asyncio.shield(self._first)
+            await show()
         except RetryLater as error:
             self._news.set()
             self._delivery.keep_closed(self._turn.chat, error.seconds)
+
+    async def _edit(self, out: Outgoing) -> None:
+        await self._adapter.edit(self._turn.preview, out)
+        self.seen = out.text
 
     async def _begin(self, out: Outgoing) -> None:
         sent = await self._adapter.send(out)
