@@ -18,6 +18,8 @@ logger = logging.getLogger("keepmind.tokens")
 
 _PIECE = 4000
 """Characters encoded at a time: the time tiktoken takes grows with the square of a run without spaces."""
+LOCAL = "local"
+"""The name of the small model of this machine, of which nobody needs to be told that its tokenizer is another."""
 _UNKNOWN = 1.15
 """Models of other makers cut a text into up to this many times the tokens of o200k."""
 _LEAST, _MOST = 0.5, 3.0
@@ -93,7 +95,8 @@ class TiktokenCounter:
         self._encoding: tiktoken.Encoding | None = None
         self._failed = False
         if self._factor != 1.0:
-            logger.warning("model=%s has no known tokenizer; counting with %s, enlarged", model, self._name)
+            level = logging.INFO if model == LOCAL else logging.WARNING
+            logger.log(level, "model=%s has no known tokenizer; counting with %s, enlarged", model, self._name)
 
     @property
     def factor(self) -> float:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from bots.memories import chosen_memories, fact_rules
+from bots.memories import chosen_memories
 from bots.models import open_model
 from config.persona import load_persona
 from config.settings import Settings
@@ -39,16 +39,17 @@ async def open_app(
     bot: Bot | None = None,
     store: ConversationStore | None = None,
     closing_seconds: float = 10,
-    tick_at_once: bool = True,
+    serving: bool = True,
 ) -> AsyncIterator[App]:
     """Run a bot, by default the one that the settings describe, until the block ends.
 
     What a stopped process left open is taken up. At the end what is in progress gets `closing_seconds`. A `store`
-    given is used and left open. Raises ConfigError or StoreError in one sentence.
+    given is used and left open. With `serving` false it starts quicker: what can wait for the first message waits.
+    Raises ConfigError or StoreError in one sentence.
     """
     async with AsyncExitStack() as stack:
         store = store if store is not None else await stack.enter_async_context(open_database(settings))
-        llm, counter = await stack.enter_async_context(open_model(settings))
+        llm, counter = await stack.enter_async_context(open_model(settings, warm=serving and bool(adapters)))
         ports = Ports(store, llm, counter, SystemClock(), adapters)
         bot = bot or Bot(load_persona(settings.engine.persona), memory=chosen_memories(settings, llm))
         engine = build(
@@ -57,14 +58,13 @@ async def open_app(
             admins=settings.access.admins,
             allowed=settings.access.allowed,
             limits=_limits(settings),
-            rules=fact_rules(settings),
             compacting=CompactorLimits(settings.window.idle_minutes, settings.clock.job_seconds),
             zone=ZoneInfo(settings.engine.time_zone),
         )
         stack.push_async_callback(engine.compactor.aclose, closing_seconds)
         stack.push_async_callback(engine.aclose, closing_seconds)
         if adapters:
-            await stack.enter_async_context(_clock(engine, settings, tick_at_once))
+            await stack.enter_async_context(_clock(engine, settings, serving))
             await engine.recover()
         yield App(engine, store, engine.compactor)
 

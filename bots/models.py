@@ -18,11 +18,16 @@ LOCAL_TEMPERATURE = 0.2
 
 
 @asynccontextmanager
-async def open_model(settings: Settings) -> AsyncIterator[tuple[LLM, TokenCounter]]:
-    """Give the model and the counter of its tokens, until the block ends. No network is touched yet."""
+async def open_model(settings: Settings, *, warm: bool = False) -> AsyncIterator[tuple[LLM, TokenCounter]]:
+    """Give the model and the counter of its tokens, until the block ends. No network is touched yet.
+
+    With `warm` the tokenizer is loaded now, else when it is first needed.
+    """
     from adapters.tiktoken import TiktokenCounter
 
     counter = TiktokenCounter(settings.model.chosen)
+    if warm:
+        await asyncio.to_thread(counter.warm)
     async with AsyncExitStack() as stack:
         if settings.model.embedded:
             yield await stack.enter_async_context(LocalModel(settings)), counter

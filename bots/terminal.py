@@ -31,7 +31,7 @@ async def talk(settings: Settings, adapter: ConsoleAdapter) -> None:
 
     if settings.model.embedded:
         tell(LOCAL)
-    async with open_app(settings, adapters=[adapter], tick_at_once=False) as app:
+    async with open_app(settings, adapters=[adapter], serving=False) as app:
         if await adapter.run(app.engine):
             await _finish(app)
 

@@ -45,6 +45,10 @@ class Bot:
     commands: Sequence[Command] = ()
     memory: Sequence[Memory] = field(default_factory=default_memory)
 
+    def rules(self) -> FactRules:
+        """Give the rules that facts are held to: those of its profile, if it keeps one."""
+        return next((m.limits for m in self.memory if isinstance(m, Profile)), FactRules())
+
     def memories(self) -> Sequence[Memory]:
         """Give its memories, a history among them."""
         has_history = any(m.is_history for m in self.memory)
@@ -69,7 +73,6 @@ def build(
     admins: Sequence[str] = (),
     allowed: Sequence[str] = (),
     limits: Limits = Limits(),  # noqa: B008 -- frozen
-    rules: FactRules = FactRules(),  # noqa: B008 -- frozen
     compacting: CompactorLimits = CompactorLimits(),  # noqa: B008 -- frozen
     zone: tzinfo = UTC,
 ) -> Engine:
@@ -96,7 +99,7 @@ def build(
         deliveries=_deliveries(ports),
         slots=asyncio.Semaphore(limits.parallel),
         limits=limits,
-        rules=rules,
+        rules=bot.rules(),
         wake=compactor.wake,
     )
     commands = Commands([*PERSON_COMMANDS, *ADMIN_COMMANDS, *bot.commands])

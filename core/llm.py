@@ -117,3 +117,7 @@ class TokenCounter(Protocol):
     def count(self, text: str) -> int:
         """Count the tokens of any text at all; never raises, never waits for a network."""
         ...
+
+    def calibrate(self, estimated: int, reported: int) -> None:
+        """Learn from what a server reported of a prompt that was counted as `estimated` tokens."""
+        ...

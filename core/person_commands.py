@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from core.commands import Command, Context, command
+from core.errors import CommandError
 from core.forget_commands import FORGET_COMMANDS
 from core.memory_commands import MEMORY_COMMANDS
 from core.messages import Attachment, Reply
@@ -44,6 +45,9 @@ async def privacy(context: Context) -> str:  # noqa: ARG001 -- every command is 
 @command(at_once=True)
 async def stop(context: Context) -> str:
     """Stop the answer in progress; what you said is kept."""
+    asker = context.engine.answering(context.message.chat)
+    if asker not in (None, context.person) and not context.message.private and not context.admin:
+        raise CommandError("That answer is for somebody else; they or an admin can stop it.")
     return STOPPED if await context.engine.interrupt(context.message.chat) else NOTHING_TO_STOP
 
 

@@ -22,3 +22,9 @@ class RecentCounter:
             if len(self._known) > self._size:
                 del self._known[next(iter(self._known))]
         return known
+
+    def calibrate(self, estimated: int, reported: int) -> None:
+        """Pass on what a server reported when it is more than a tenth off; then nothing counted before holds."""
+        if 10 * abs(reported - estimated) > estimated:
+            self._counter.calibrate(estimated, reported)
+            self._known.clear()

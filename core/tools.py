@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 import json
 import logging
@@ -23,6 +24,8 @@ Function = Callable[..., Awaitable[str]]
 MAX_ARGUMENTS = 16_000
 """The most characters of arguments that a call may have."""
 logger = logging.getLogger("keepmind.tools")
+TOOL_SECONDS = 60
+"""How long one call of a tool may take."""
 
 
 @dataclass
@@ -182,7 +185,10 @@ async def _run_call(by_name: dict[str, Tool], call: ToolCall, context: ToolConte
         names = ", ".join(sorted(by_name)) or "none"
         return f"error: there is no tool {call.name[:80]!r}; the tools are: {names}", False
     try:
-        return await found.run(context, call.arguments), True
+        async with asyncio.timeout(TOOL_SECONDS):
+            return await found.run(context, call.arguments), True
+    except TimeoutError:
+        return f"error: the tool took longer than {TOOL_SECONDS} seconds", False
     except ToolError as error:
         return f"error: {error}", False
     except Exception as error:  # a tool's bug must not cost the person their answer

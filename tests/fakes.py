@@ -43,6 +43,9 @@ class WordCounter:
     def count(self, text: str) -> int:
         return max(len(text.split()), len(text) // 10)
 
+    def calibrate(self, estimated: int, reported: int) -> None:
+        pass
+
 
 Script = Callable[[Request], Completion | Exception]
 
