@@ -25,7 +25,7 @@ test: $(STAMP) ## Run the tests (ARGS='-k name' for some)
 check: format-check lint types test ## Run all that must pass: format, lint, types, tests
 
 soak: $(STAMP) ## Run the long tests
-	@$(BIN)/python -m pytest -m soak --timeout 3600 $(ARGS)
+	@HYPOTHESIS_PROFILE=soak $(BIN)/python -m pytest -m soak --timeout 3600 $(ARGS)
 
 format: $(STAMP) ## Format the code
 	@$(BIN)/ruff format $(CODE)

@@ -198,6 +198,11 @@ class Commands(Sequence[Command]):
                 return found, "".join(text.split(maxsplit=count)[count:])
         return None, ""
 
+    def is_foreign(self, text: str) -> bool:
+        """Say whether a command begins with a word that no command of ours begins with."""
+        first = _plain(text.split(maxsplit=1)[0][1:].partition("@")[0]).partition(" ")[0]
+        return all(name.partition(" ")[0] != first for name in self._by_name)
+
 
 def _plain(name: str) -> str:
     return name.casefold().replace("_", " ")

@@ -55,12 +55,18 @@ class Engine:
         if not await self.access.may_speak(message):
             return self._spawn(self._refuse(message))
         found = self.commands.find(message.text) if message.addressed and not message.forwarded else None
-        if _is_nothing(message, found):
+        if self._is_nothing(message, found):
             return None
         if not await self.shared.store.receive(message, keep=found is None):
             return None
         self.compactor.give_way(message.chat)
         return self._enter(message, found)
+
+    def _is_nothing(self, message: Message, found: tuple[Command | None, str] | None) -> bool:
+        """Say whether there is nothing to do: no words and no file, or in a group a command that is another bot's."""
+        if found is None:
+            return not (message.text.strip() or message.attachments)
+        return found[0] is None and not message.private and self.commands.is_foreign(message.text)
 
     def _enter(self, message: Message, found: tuple[Command | None, str] | None) -> asyncio.Future[Reply | None]:
         command, arguments = found or (None, "")
@@ -201,10 +207,3 @@ async def _safely(work: Coroutine[None, None, Reply | None]) -> Reply | None:
         logger.error("a command met a bug: %s", type(error).__name__)
         logger.debug("its traceback", exc_info=error)
         return None
-
-
-def _is_nothing(message: Message, found: tuple[Command | None, str] | None) -> bool:
-    """Say whether there is nothing to do: no words and no file, or in a group a command that is another bot's."""
-    if found is not None:
-        return found[0] is None and not message.private
-    return not (message.text.strip() or message.attachments)

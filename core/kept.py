@@ -11,7 +11,7 @@ from pydantic_core import to_jsonable_python
 
 from core.conversation import PersonSettings, Segment, Turn
 from core.facts import Change, Fact, Source
-from core.messages import Message, Person
+from core.messages import ChatKey, Message, Person
 
 T = TypeVar("T")
 Gone = Callable[[Source], bool]
@@ -90,6 +90,60 @@ def cut(
         befores={s.id: kept(s.before) for s in segments if s.before in erased and s.id not in doomed},
         segments=doomed,
     )
+
+
+def joined(older: int | None, newer: int | None, parents: Mapping[int, int | None], segments: Sequence[Segment]) -> Cut:
+    """Work out how the trees of two chats become one: the turns that lead to either head are one line, by age.
+
+    `parents` and `segments` are those of both. A segment goes where turns of the other chat now stand within its range.
+    """
+    line = sorted({*chain(parents, older, None), *chain(parents, newer, None)})
+    linked = dict(zip(line, [None, *line], strict=False))
+    after = {**parents, **linked}
+    ranges = {s.id: list(chain(parents, s.last, s.before)) for s in segments}
+    befores = {id_: after[covered[-1]] for id_, covered in ranges.items()}
+    doomed = {s.id for s in segments if list(chain(after, s.last, befores[s.id])) != ranges[s.id]}
+    return Cut(
+        head=line[-1] if line else None,
+        parents={t: p for t, p in linked.items() if p != parents[t]},
+        befores={s.id: befores[s.id] for s in segments if s.id not in doomed and befores[s.id] != s.before},
+        segments=doomed,
+    )
+
+
+def destination(chat: ChatKey, old: ChatKey, new: ChatKey) -> ChatKey | None:
+    """Tell what a chat is called once `old`, with its topics, has become `new`; None when it is not moved."""
+    if chat == old:
+        return new
+    return replace(new, topic=chat.topic) if old.topic is None and chat.scope == old.scope else None
+
+
+def moved(message: Message, new: ChatKey) -> Message:
+    """Give a message as it stands in what its chat has become; its id names the old chat, or it would not be unique."""
+    return replace(message, chat=new, id=f"{message.chat}#{message.id}")
+
+
+def resourced(fact: Fact, chats: Mapping[str, str]) -> Fact:
+    """Give a fact whose sources name the chats by their new names."""
+    items = tuple(
+        replace(i, source=replace(i.source, chat=chats.get(i.source.chat, i.source.chat))) for i in fact.items
+    )
+    return replace(fact, items=items)
+
+
+def retold(change: Change, chats: Mapping[str, str]) -> Change:
+    """Give a change whose sources name the chats by their new names."""
+    before, after = (resourced(fact, chats) if fact else None for fact in (change.before, change.after))
+    return replace(change, before=before, after=after)
+
+
+def merged(older: Fact, newer: Fact | None) -> Fact:
+    """Give what two facts of one key hold together: of single values the newer, of lists every item."""
+    if newer is None or not (older.many or newer.many):
+        return newer or older
+    known = {_plain(item.value) for item in older.items}
+    items = older.items + tuple(item for item in newer.items if _plain(item.value) not in known)
+    return replace(newer, items=items, many=True, pinned=older.pinned or newer.pinned)
 
 
 def withdrawn(fact: Fact, gone: Gone) -> Fact | None:

@@ -32,7 +32,7 @@ def _opening(tag: str) -> re.Pattern[str]:
 
 def block(label: str, text: str) -> str:
     """Wrap remembered text in a labelled block, as data."""
-    what = re.sub(r'[<>"\s]+', " ", label)
+    what = re.sub(r'[<>＜＞"\s]+', " ", label)
     return f'<remembered what="{what}">\n{neutral(text)}\n</remembered>'
 
 

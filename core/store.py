@@ -162,6 +162,16 @@ class ConversationStore(Protocol):
         """
         ...
 
+    async def move_chat(self, old: ChatKey, new: ChatKey) -> None:
+        """Give all that is kept of a chat, and of its topics, to what it has become; again is harmless.
+
+        Turns, segments, waiting messages, jobs and facts move, with what their sources say; the new chat is allowed as
+        the old one was. The turns of both are one line, by age, so that nothing is lost. Moved messages get ids that
+        name the old chat, since the new one counts from the start; the bare keys stay with the old chat, so that a
+        repeat is still known. Where turns move, epoch and edition of both rise.
+        """
+        ...
+
     # -- segments -------------------------------------------------------------------------------------------------
 
     async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:

@@ -185,13 +185,13 @@ async def _run_call(by_name: dict[str, Tool], call: ToolCall, context: ToolConte
         names = ", ".join(sorted(by_name)) or "none"
         return f"error: there is no tool {call.name[:80]!r}; the tools are: {names}", False
     try:
-        async with asyncio.timeout(TOOL_SECONDS):
+        async with asyncio.timeout(TOOL_SECONDS) as limit:
             return await found.run(context, call.arguments), True
-    except TimeoutError:
-        return f"error: the tool took longer than {TOOL_SECONDS} seconds", False
     except ToolError as error:
         return f"error: {error}", False
     except Exception as error:  # a tool's bug must not cost the person their answer
+        if limit.expired():
+            return f"error: the tool took longer than {TOOL_SECONDS} seconds", False
         logger.error("tool %s failed with %s", call.name, type(error).__name__)
         logger.debug("its traceback", exc_info=error)
         return "error: the tool failed", False

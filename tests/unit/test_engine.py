@@ -540,3 +540,22 @@ async def test_after_a_kill_at_any_step_the_message_is_stored_once_and_answered_
         if survived:
             break
     assert last > 8
+
+
+async def test_a_command_of_another_bot_in_a_group_is_left_alone() -> None:
+    world = World()
+    assert await world.say("/weather Rome", chat="group", group=True) is None
+    assert world.adapter.shown == []
+    assert not world.llm.requests
+
+
+async def test_in_a_group_nobody_else_stops_the_answer_to_a_person() -> None:
+    world = World()
+    world.llm.gate = asyncio.Event()
+    answer = asyncio.create_task(world.said("a long question", "anna", "group", group=True))
+    while not world.llm.requests:
+        await asyncio.sleep(0)
+    refusal = "That answer is for somebody else; they or an admin can stop it."
+    assert await world.said("/stop", "bob", "group", group=True) == refusal
+    world.llm.gate.set()
+    assert await answer
