@@ -553,8 +553,7 @@ async def test_in_a_group_nobody_else_stops_the_answer_to_a_person() -> None:
     world = World()
     world.llm.gate = asyncio.Event()
     answer = asyncio.create_task(world.said("a long question", "anna", "group", group=True))
-    while not world.llm.requests:
-        await asyncio.sleep(0)
+    await until(lambda: world.llm.requests)
     refusal = "That answer is for somebody else; they or an admin can stop it."
     assert await world.said("/stop", "bob", "group", group=True) == refusal
     world.llm.gate.set()
