@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from adapters.sql import access, chats, erasure, facts, inbox, jobs, path, seeing, turns, upgrade
+from adapters.sql import access, chats, erasure, facts, inbox, jobs, moving, path, seeing, turns, upgrade
 from adapters.sql.cache import Cache
 from adapters.sql.database import Database, Synchronous, look
 from adapters.sql.upgrade import Schema
@@ -59,6 +59,9 @@ class SqlStore:
 
     async def edit(self, chat: ChatKey, message_id: str, text: str) -> bool:
         return await self._database.write(erasure.edit, chat, message_id, text)
+
+    async def move_chat(self, old: ChatKey, new: ChatKey) -> None:
+        await self._database.write(moving.move_chat, old, new)
 
     async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:
         return await self._database.write(path.add_segment, chat, segment, covers, edition)

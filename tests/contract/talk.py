@@ -18,7 +18,7 @@ GROUP = ChatKey("telegram", "-1002471352452", "17")
 
 def message(text: str, id_: str, chat: ChatKey = PRIVATE_CHAT, sender: Person = ANN, minute: float = 0) -> Message:
     sent_at = START + timedelta(minutes=minute)
-    return Message(id_, chat, sender, text, sent_at, name="Ann", private=chat.topic is None)
+    return Message(id_, chat, sender, text, sent_at, name="Ann", private=not chat.chat.startswith("-"))
 
 
 @dataclass
@@ -47,7 +47,7 @@ class Talk:
         return answered
 
     async def loaded(self, person: Person | None = ANN) -> Conversation:
-        return await self.store.load(self.chat, person, private=self.chat.topic is None)
+        return await self.store.load(self.chat, person, private=not self.chat.chat.startswith("-"))
 
     async def folds(self, first: int, last: int, text: str = "gist") -> Segment:
         conversation = await self.loaded()
