@@ -20,7 +20,7 @@ import time
 import warnings
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -95,8 +95,8 @@ class Ours:
         tokens = counter.count(said.text)
         conversation, turn = await self.store.open([said], tokens=tokens, at=datetime.now(UTC))
         (await composer.compose(conversation, turn)).messages()
-        turn = replace(turn, state=State.ANSWERED, answer=Answer(answered(i)))
-        self.last = replace(turn, tokens=turn_cost(turn, counter))
+        turn = turn.changed(state=State.ANSWERED, answer=Answer(answered(i)))
+        self.last = turn.changed(tokens=turn_cost(turn, counter))
         await self.store.save(self.last)
 
     async def delivered(self, i: int) -> None:  # noqa: ARG002 -- as every step

@@ -106,7 +106,7 @@ class Answering:
     def _add(self, one: ToolRound, *, clear_text: bool) -> None:
         results = tuple(replace(r, content=shorten(r.content, self.result_tokens, self.counter)) for r in one.results)
         one = replace(one, results=results, text="" if clear_text else one.text)
-        self.turn = replace(self.turn, rounds=(*self.turn.rounds, one))
+        self.turn = self.turn.changed(rounds=(*self.turn.rounds, one))
         self.context.turn = self.turn
 
     def _answered(self, completion: Completion) -> Turn:
@@ -115,7 +115,7 @@ class Answering:
             not text and completion.finish == "stop"
         ):  # many a model answers beside its calls, and then has no more words
             text = next((r.text for r in reversed(self.turn.rounds) if r.text.strip()), "").strip()
-        return replace(self.turn, answer=Answer(text, completion.finish, completion.model))
+        return self.turn.changed(answer=Answer(text, completion.finish, completion.model))
 
 
 def _not_saved(one: ToolRound, changes: Sequence[Change]) -> ToolRound:

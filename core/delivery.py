@@ -64,13 +64,13 @@ class Delivery:
                 turn = await self._chunk(turn, out)
         except Unreachable as error:
             logger.warning("turn %s can't be delivered: %s", turn.id, error)
-        return await self.note(replace(turn, state=State.DELIVERED))
+        return await self.note(turn.changed(state=State.DELIVERED))
 
     async def _chunk(self, turn: Turn, out: Outgoing) -> Turn:
         if turn.preview and turn.chunk == 0 and await self._edited(turn.preview, out):
-            return await self.note(replace(turn, chunk=1))
+            return await self.note(turn.changed(chunk=1))
         reply_to = reply_to_of(turn) if turn.chunk == 0 else ""
-        turn = await self.note(replace(turn, chunk=turn.chunk + 1))
+        turn = await self.note(turn.changed(chunk=turn.chunk + 1))
         out = replace(out, nonce=f"{turn.id}.{turn.chunk}", reply_to=reply_to)
         try:
             await self.patiently(out.chat, partial(self.adapter.send, out))
@@ -219,4 +219,4 @@ class Preview:
     async def _begin(self, out: Outgoing) -> None:
         sent = await self._adapter.send(out)
         self.seen = out.text
-        self._turn = await self._delivery.note(replace(self._turn, preview=sent))
+        self._turn = await self._delivery.note(self._turn.changed(preview=sent))

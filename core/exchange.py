@@ -159,7 +159,7 @@ class Exchange:
         stored = await self._shared.store.turn(self.turn.id) if self.turn is not None else None
         if stored is None:
             return None
-        return replace(stored, epoch=(await self._shared.store.load(stored.chat)).epoch)
+        return stored.changed(epoch=(await self._shared.store.load(stored.chat)).epoch)
 
     async def _close(self) -> None:
         """Note how a stopped turn ended: what was said is kept, and of the answer what has been seen."""
@@ -167,13 +167,13 @@ class Exchange:
         if turn is None or turn.state not in OPEN:
             return
         if turn.chunk:
-            self.turn = replace(turn, state=State.DELIVERED)
+            self.turn = turn.changed(state=State.DELIVERED)
         else:
             seen = self._preview.seen.strip() if self._preview else ""
             answer = Answer(seen, "interrupted") if seen else None
-            self.turn = replace(turn, state=State.FAILED, failure="stopped", answer=answer)
+            self.turn = turn.changed(state=State.FAILED, failure="stopped", answer=answer)
         with contextlib.suppress(StaleEpoch):
-            await self._shared.store.save(replace(self.turn, tokens=turn_cost(self.turn, self._shared.counter)))
+            await self._shared.store.save(self.turn.changed(tokens=turn_cost(self.turn, self._shared.counter)))
 
     async def _stoppable(self, work: Coroutine[None, None, Turn]) -> Turn:
         """Do what a stop may cut short. Raises Stopped."""
@@ -198,7 +198,7 @@ class Exchange:
         except LLMError as error:
             logger.error("turn %s got no answer: %s", turn.id, error)
             return await self._fail(turn, "model", sentences.apology(error))
-        self.turn = turn = await self._save(conversation, replace(answered, state=State.ANSWERED))
+        self.turn = turn = await self._save(conversation, answered.changed(state=State.ANSWERED))
         return await self._deliver(turn, choices)
 
     async def _deliver(self, turn: Turn, choices: Sequence[Choice] = ()) -> Reply:
@@ -214,7 +214,7 @@ class Exchange:
                 answered = await self._answer(conversation, turn, preview, choices)
         finally:
             shown_as = await preview.end()
-        return replace(answered, preview=shown_as)
+        return answered.changed(preview=shown_as)
 
     async def _answer(self, conversation: Conversation, turn: Turn, preview: Preview, choices: list[Choice]) -> Turn:
         prompt = await self._compose(conversation, turn)
@@ -255,7 +255,7 @@ class Exchange:
         )
 
     async def _save(self, conversation: Conversation, turn: Turn) -> Turn:
-        turn = replace(turn, tokens=turn_cost(turn, self._shared.counter))
+        turn = turn.changed(tokens=turn_cost(turn, self._shared.counter))
         jobs = self._jobs(conversation.without(turn.id), turn)
         await self._shared.store.save(turn, jobs=jobs)
         if jobs:
@@ -273,7 +273,7 @@ class Exchange:
         return jobs
 
     async def _fail(self, turn: Turn, failure: str, sentence: str) -> Reply:
-        self.turn = replace(turn, state=State.FAILED, failure=failure)
+        self.turn = turn.changed(state=State.FAILED, failure=failure)
         await self._shared.store.save(self.turn)
         return await self._apologise(sentence)
 
@@ -294,7 +294,7 @@ class Exchange:
         if self.turn.state is not State.RECEIVED:
             return None
         with contextlib.suppress(StoreError):
-            await self._shared.store.save(replace(self.turn, state=State.FAILED, failure="bug"))
+            await self._shared.store.save(self.turn.changed(state=State.FAILED, failure="bug"))
         return await self._apologise(sentences.APOLOGY_BUG)
 
 

@@ -80,7 +80,7 @@ class Prompt:
         self.sections: list[Section] = []
         self.history: list[Step] = []
         self.counter = counter
-        self.asked = person_message(turn)
+        self.asked = person_message(turn) if _has_images(turn) else turn.asked
 
     def add(self, label: str, text: str | Sequence[str], *, place: Place = "facts", origin: str = "") -> None:
         """Add a section; blank text adds nothing. All but the system sections become labelled blocks of data.
@@ -183,6 +183,10 @@ def _step_row(segment: Segment) -> tuple[str, str, int]:
 def segment_cost(text: str, counter: TokenCounter) -> int:
     """What a segment of this text costs in a prompt."""
     return counter.count(segment_block(text)) + MESSAGE_COST
+
+
+def _has_images(turn: Turn) -> bool:
+    return any(a.data for m in turn.messages for a in m.attachments)
 
 
 def shorten(text: str, tokens: int, counter: TokenCounter) -> str:
