@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 
-from core.messages import Message, Person
+from core.messages import ChatKey, Message, Person
 from core.store import ConversationStore
 
 
@@ -23,6 +23,10 @@ class Access:
     def is_admin(self, person: Person, *, anonymous: bool = False) -> bool:
         """Say whether a person is an admin; a sender that stands for nobody never is, and `*` makes nobody one."""
         return not anonymous and not self._admins.isdisjoint((str(person), f"{person.platform}:*"))
+
+    def names(self, chat: ChatKey) -> bool:
+        """Say whether the configuration lets this very chat speak."""
+        return str(chat) in self._allowed
 
     async def may_speak(self, message: Message) -> bool:
         """Say whether a message is to be heard at all."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from weakref import WeakValueDictionary
 
 from core import sentences
@@ -16,6 +16,7 @@ from core.compactor import Compactor
 from core.delivery import Delivery
 from core.errors import CommandError
 from core.exchange import Collaborators, Exchange
+from core.kept import destination
 from core.lanes import Entry, Lane, Lanes
 from core.messages import ChatKey, Message, Person, Reply
 from core.prompt import Row
@@ -47,9 +48,11 @@ class Engine:
 
         Gives a future of its reply, or None when there is nothing to do. Raises StoreError when it can't be stored.
         """
-        door = self._doors.setdefault(message.chat, asyncio.Lock())
-        async with door:  # what came first is queued first, however long storing it takes
+        async with self._door(message.chat):  # what came first is queued first, however long storing it takes
             return await self._accept(message)
+
+    def _door(self, chat: ChatKey) -> asyncio.Lock:
+        return self._doors.setdefault(chat, asyncio.Lock())
 
     async def _accept(self, message: Message) -> asyncio.Future[Reply | None] | None:
         if not await self.access.may_speak(message):
@@ -97,10 +100,11 @@ class Engine:
         return self.shared.deliveries[chat.platform]
 
     async def _work(self, lane: Lane) -> None:
-        entries = [lane.queue.popleft()]
+        entries: list[Entry] = []
         reply = None
         try:
-            if entries[0].command is not None:
+            if lane.queue[0].command is not None:
+                entries.append(lane.queue.popleft())
                 reply = await self._command(entries[0])
             else:
                 reply = await self._answer(lane, entries)
@@ -109,12 +113,13 @@ class Engine:
                 entry.end(reply)
 
     async def _answer(self, lane: Lane, entries: list[Entry]) -> Reply | None:
-        quiet = self._delivery(lane.chat).adapter.quiet
-        exchange = Exchange(self.shared, lane.chat, entries[0].message.sender)
         async with lane.lock:
-            lane.exchange = exchange
+            if not lane.queue or lane.queue[0].command is not None:
+                return None  # what waited was dropped or has moved while the chat was held
+            entries.append(lane.queue.popleft())
+            lane.exchange = exchange = Exchange(self.shared, lane.chat, entries[0].message.sender)
             try:
-                await lane.burst(entries, quiet, self.shared.limits.max_burst)
+                await lane.burst(entries, self._delivery(lane.chat).adapter.quiet, self.shared.limits.max_burst)
                 turn = entries[0].turn
                 return await (exchange.resume(turn) if turn else exchange.run([e.message for e in entries]))
             except Exception as error:
@@ -170,6 +175,24 @@ class Engine:
         """End the turn in progress in a chat as `interrupted` does, and go on; say whether there was one."""
         async with self.interrupted(chat, drop=drop) as stopped:
             return stopped
+
+    async def move(self, old: ChatKey, new: ChatKey) -> None:
+        """Let a chat, with its topics, become another: all that is kept of it goes along, and what waits there.
+
+        Waits for the turns in progress, so not for what runs within one. Again is harmless. Raises StoreError.
+        """
+        becoming = {chat: to for chat in {old, *self._lanes} if (to := destination(chat, old, new))}
+        async with AsyncExitStack() as held:
+            chats = sorted({*becoming, *becoming.values()}, key=str)
+            for chat in chats:
+                await held.enter_async_context(self._lanes.still(chat))
+            for chat in chats:
+                await held.enter_async_context(self._door(chat))
+            await self.shared.store.move_chat(old, new)
+            for chat, to in becoming.items():
+                self._lanes.move(chat, to)
+            if self.access.names(old):
+                await self.shared.store.allow(str(new), "moved", self.shared.clock.now())
 
     def last_report(self, message: Message) -> Sequence[Row] | None:
         """Tell what the last prompt composed for a person in a chat was made of; None when there was none yet."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
@@ -13,6 +13,7 @@ from core.clock import came_within
 from core.commands import Command
 from core.conversation import Turn
 from core.exchange import Exchange
+from core.kept import moved
 from core.messages import ChatKey, Message, Reply
 
 logger = logging.getLogger("keepmind.engine")
@@ -128,16 +129,31 @@ class Lanes:
         With `drop` what waits there is forgotten first. Gives whether a turn was in progress.
         """
         lane = self._lane(chat)
+        if drop:
+            lane.drop()
+        stopped = lane.stop()
+        async with self.still(chat):
+            yield stopped
+
+    @asynccontextmanager
+    async def still(self, chat: ChatKey) -> AsyncIterator[None]:
+        """Wait for the turn in progress in a chat to end, and let no other begin until the block is left."""
+        lane = self._lane(chat)
         lane.holds += 1
         try:
-            if drop:
-                lane.drop()
-            stopped = lane.stop()
             async with lane.lock:
-                yield stopped
+                yield
         finally:
             lane.holds -= 1
             self._close(lane)
+
+    def move(self, old: ChatKey, new: ChatKey) -> None:
+        """Let what waits in a chat that is held wait in what it has become."""
+        waiting = self._lane(old).queue
+        while waiting:
+            entry = waiting.popleft()
+            entry.message = moved(entry.message, new)
+            self.put(new, entry)
 
     def _close(self, lane: Lane) -> None:
         if lane.worker is None and not lane.holds:
@@ -145,6 +161,9 @@ class Lanes:
 
     def __len__(self) -> int:
         return len(self._lanes)
+
+    def __iter__(self) -> Iterator[ChatKey]:
+        return iter(list(self._lanes))
 
     async def _run(self, lane: Lane) -> None:
         try:

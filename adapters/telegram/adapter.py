@@ -102,7 +102,8 @@ class TelegramAdapter:
     async def run(self, engine: Engine) -> None:
         """Take what is said until cancelled. Raises ConfigError when the operator has to do something."""
         me = await self._identify()
-        self._moves.store, self._sender.username = engine.shared.store, me.username or ""
+        self._sender.username = me.username or ""
+        self._moves.attach(engine)
         receiver = Receiver(self.bot, me, engine, self._options.groups, self._files, self._moves)
         menus = asyncio.create_task(set_menus(self.bot, engine.commands, self._options.admins))
         try:

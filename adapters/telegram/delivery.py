@@ -23,7 +23,7 @@ from adapters.telegram.formatting import CAPTION, LIMIT, Formatted, clean, clipp
 from adapters.telegram.moves import Moves
 from adapters.telegram.trouble import says, trouble
 from core.adapter import Outgoing
-from core.errors import Refused, StoreError, Unreachable
+from core.errors import Refused, Unreachable
 from core.messages import Attachment, ChatKey
 from core.splitting import utf16_length
 
@@ -214,10 +214,7 @@ class Sender:
         try:
             return await call(self._moves.now(chat))
         except ChatMigrated as error:
-            try:
-                await self._moves.moved(chat, error.new_chat_id)
-            except StoreError as trouble:
-                logger.error("the memory of the group %s could not be moved: %s", chat, trouble)
+            self._moves.found(chat, error.new_chat_id)
             return await call(error.new_chat_id)
 
     def _note(self, place: Place) -> None:
