@@ -15,7 +15,7 @@ class Outgoing:
 
     `final` text is formatted as the platform can; text that is not final is a preview and stays plain. `only_for` is
     the one person who may see it (ephemeral, or in their private chat). `nonce` is the same when the same chunk is
-    sent again, for platforms that drop repeats by themselves.
+    sent again, for platforms that drop repeats by themselves. `asker` is whom the choices are for; None: nobody.
     """
 
     chat: ChatKey
@@ -26,6 +26,7 @@ class Outgoing:
     choices: tuple[Choice, ...] = ()
     file: Attachment | None = None
     nonce: str = ""
+    asker: Person | None = None
 
 
 class Adapter(Protocol):

@@ -60,7 +60,8 @@ class Delivery:
         try:
             while turn.chunk < len(chunks):
                 last = turn.chunk == len(chunks) - 1
-                out = Outgoing(turn.chat, chunks[turn.chunk], choices=tuple(choices) if last else ())
+                offered = tuple(choices) if last else ()
+                out = Outgoing(turn.chat, chunks[turn.chunk], choices=offered, asker=turn.message.asker)
                 turn = await self._chunk(turn, out)
         except Unreachable as error:
             logger.warning("turn %s can't be delivered: %s", turn.id, error)

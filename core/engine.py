@@ -131,7 +131,9 @@ class Engine:
         reply = await self._run_command(entry)
         message = entry.message
         only_for = message.sender if reply.private and not message.private else None
-        out = Outgoing(message.chat, reply.text, True, only_for, message.id, reply.choices, reply.file)
+        out = Outgoing(
+            message.chat, reply.text, True, only_for, message.id, reply.choices, reply.file, asker=message.asker
+        )
         await self._delivery(message.chat).say(out)
         return reply
 

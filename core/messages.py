@@ -117,6 +117,11 @@ class Message:
         return PRIVATE if self.private else self.chat.scope
 
     @property
+    def asker(self) -> Person | None:
+        """Whom the reply's choices are for; None when the sender stands for nobody."""
+        return None if self.anonymous else self.sender
+
+    @property
     def own_words(self) -> str:
         """What the sender said themselves; empty for a forwarded message."""
         return "" if self.forwarded else self.text

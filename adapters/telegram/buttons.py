@@ -7,14 +7,14 @@ from collections.abc import Sequence
 
 from telegram import InlineKeyboardButton, InlineKeyboardMarkup
 
-from core.messages import Choice
+from core.messages import Choice, Person
 
 logger = logging.getLogger("keepmind.telegram")
 MOST_DATA = 64
 """Bytes of callback data: https://core.telegram.org/bots/api#inlinekeyboardbutton."""
 
 
-def keyboard(choices: Sequence[Choice], owner: int | None) -> InlineKeyboardMarkup | None:
+def keyboard(choices: Sequence[Choice], owner: Person | None) -> InlineKeyboardMarkup | None:
     """Make the buttons of choices for the one person who may press them; without an owner there are none.
 
     What a button says is written into it, so that it works as long as it is seen. One that says too much is left out:
@@ -22,11 +22,13 @@ def keyboard(choices: Sequence[Choice], owner: int | None) -> InlineKeyboardMark
     """
     if owner is None:
         return None
-    rows = [[InlineKeyboardButton(c.label, callback_data=data)] for c in choices if (data := _data(owner, c.command))]
+    rows = [
+        [InlineKeyboardButton(c.label, callback_data=data)] for c in choices if (data := _data(owner.user, c.command))
+    ]
     return InlineKeyboardMarkup(rows) if rows else None
 
 
-def _data(owner: int, command: str) -> str:
+def _data(owner: str, command: str) -> str:
     data = f"{owner} {command}"
     if len(data.encode()) > MOST_DATA:
         logger.warning("a button was left out: its command is longer than Telegram's %s bytes", MOST_DATA)

@@ -119,7 +119,7 @@ class Sender:
         )
 
     async def _send(self, place: Place, out: Outgoing) -> str:
-        markup = buttons.keyboard(out.choices, place.chat if place.private else None)
+        markup = buttons.keyboard(out.choices, out.asker)
         if out.file is not None:
             return await self._send_file(place, out.file, out.text, markup)
         return await self._shown(out.text, lambda shown: self._say(place, shown, markup))
@@ -155,7 +155,7 @@ class Sender:
         return str(sent.message_id)
 
     async def _edit(self, place: Place, message_id: int, out: Outgoing) -> None:
-        markup = buttons.keyboard(out.choices, place.chat if place.private else None)
+        markup = buttons.keyboard(out.choices, out.asker)
         await self._shown(out.text, lambda shown: self._put(place, message_id, shown, markup))
 
     async def _shown(self, text: str, show: Callable[[Formatted], Awaitable[T]]) -> T:

@@ -383,6 +383,29 @@ async def test_a_button_pressed_by_another_does_nothing(server: TelegramServer, 
         assert not life.running.done()
 
 
+async def test_a_groups_buttons_are_the_askers(server: TelegramServer, ann: User) -> None:
+    @command
+    async def ask(context: Context) -> Reply:
+        """Ask."""
+        return Reply("Sure?", (Choice("Yes", "/said yes"),))
+
+    @command
+    async def said(context: Context, what: str) -> str:
+        """Say."""
+        return f"{context.person.user} said {what}"
+
+    bob = server.person("Bob")
+    group = server.supergroup("Club", [ann, bob])
+    async with living(server, bot=Bot(commands=[ask, said])):
+        server.say(ann, group, "/ask@keepmind_bot")
+        shown = await server.reply(group)
+        await server.answered(server.press(bob, shown, "Yes"))
+        await server.answered(server.press(ann, shown, "Yes"))
+        assert (await server.reply(group, after=shown)).text == f"{ann.id} said yes"
+        await server.quiet(0.1)
+        assert len(group.from_bot) == 2
+
+
 async def test_files_are_documents(server: TelegramServer, ann: User) -> None:
     async with living(server, bot=Bot(commands=[paper])):
         server.say(ann, ann, "/paper **Here**")

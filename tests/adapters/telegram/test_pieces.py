@@ -29,7 +29,7 @@ from bots.telegram import telegram
 from config.settings import Settings, load_settings
 from core.adapter import Outgoing
 from core.errors import Ambiguous, ConfigError, DeliveryError, Refused, RetryLater, Unreachable
-from core.messages import ChatKey, Choice
+from core.messages import ChatKey, Choice, Person
 from core.person_commands import PERSON_COMMANDS
 from tests.adapters.telegram.test_conversion import last
 
@@ -97,7 +97,9 @@ def test_commands_are_read_as_the_engine_writes_them(text: str, private: bool, r
 
 
 def test_a_button_says_whose_it_is() -> None:
-    markup = buttons.keyboard([Choice("Yes", "/forget me yes"), Choice("Long", "/x " + "é" * 40)], 42)
+    markup = buttons.keyboard(
+        [Choice("Yes", "/forget me yes"), Choice("Long", "/x " + "é" * 40)], Person("telegram", "42")
+    )
     assert markup
     [[yes]] = markup.inline_keyboard
     assert buttons.pressed(str(yes.callback_data), 42) == "/forget me yes"
