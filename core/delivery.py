@@ -1,9 +1,7 @@
-"""Delivers an answer to a platform: a growing preview at its pace, then each chunk once."""
+"""Delivers an answer to a platform: each chunk once, waiting as long as the platform asks."""
 
 from __future__ import annotations
 
-import asyncio
-import contextlib
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
@@ -12,7 +10,7 @@ from functools import partial
 from typing import TypeVar
 
 from core.adapter import Adapter, Outgoing
-from core.clock import Clock, came_within
+from core.clock import Clock
 from core.conversation import State, Turn
 from core.errors import Ambiguous, DeliveryError, Refused, RetryLater, Unreachable
 from core.messages import ChatKey, Choice
@@ -25,8 +23,6 @@ EDIT_TRIES = 3
 """How often a last edit is tried when no reply comes back."""
 MAX_WAITS = 20
 """How often one chunk waits for a platform's rate limit before it is given up."""
-TYPING_SECONDS = 4
-"""How often typing is shown anew; Telegram and Discord show it for 5 and 10 seconds."""
 
 
 @dataclass
@@ -48,10 +44,6 @@ class Delivery:
         self._store = store
         self.clock = clock
         self._closed: dict[ChatKey, datetime] = {}
-
-    def preview(self, turn: Turn) -> Preview:
-        """Begin a preview of a turn's answer."""
-        return Preview(self, turn)
 
     async def deliver(self, turn: Turn, choices: Sequence[Choice] = ()) -> Turn:
         """Send what has not been sent yet of an answered turn; give the turn as it ended."""
@@ -142,82 +134,3 @@ class Delivery:
 def reply_to_of(turn: Turn) -> str:
     """Give the message an answer points to: in a group the last of its turn."""
     return "" if turn.message.private else turn.messages[-1].id
-
-
-class Preview:
-    """The growing answer, shown at the platform's pace by a task of its own, so that a slow platform slows no model.
-
-    Until the first words it shows that the bot is typing. `text` is the answer so far, `seen` what was shown of it.
-    """
-
-    def __init__(self, delivery: Delivery, turn: Turn) -> None:
-        self.text = self.seen = ""
-        self._delivery = delivery
-        self._adapter = delivery.adapter
-        self._turn = turn
-        self._news = asyncio.Event()
-        self._first: asyncio.Task[None] | None = None
-        self._task = asyncio.create_task(self._run())
-
-    async def show(self, text: str) -> None:
-        """Take the text so far; what is blank is never shown."""
-        self.text = text
-        if text.strip() and self._adapter.pace is not None:
-            self._news.set()
-        await asyncio.sleep(0)
-
-    async def end(self) -> str:
-        """Stop showing; give the platform's id of the preview, empty when none was sent."""
-        self._task.cancel()
-        await asyncio.gather(self._task, *([self._first] if self._first else []), return_exceptions=True)
-        return self._turn.preview
-
-    async def _run(self) -> None:
-        try:
-            await self._type()
-            while True:
-                await self._news.wait()
-                await self._delivery.wait_open(self._turn.chat)
-                self._news.clear()
-                await self._update(self.text)
-                await self._delivery.clock.sleep(self._adapter.pace or 0)
-        except DeliveryError as error:
-            self._delivery.counts.ambiguous += isinstance(error, Ambiguous)
-            logger.info("the preview of turn %s ends: %s", self._turn.id, type(error).__name__)
-        except Exception as error:  # a preview costs nobody their answer
-            logger.warning("the preview of turn %s met a bug: %s", self._turn.id, type(error).__name__)
-
-    async def _type(self) -> None:
-        while not self._news.is_set():
-            with contextlib.suppress(DeliveryError):
-                await self._adapter.typing(self._turn.chat)
-            await came_within(self._news, TYPING_SECONDS)
-
-    async def _update(self, text: str) -> None:
-        shown = next(iter(self._adapter.split(text)), "")
-        if shown in ("", self.seen):
-            return
-        out = Outgoing(
-            self._turn.chat, shown, final=False, reply_to=reply_to_of(self._turn), nonce=f"{self._turn.id}.0"
-        )
-        if self._turn.preview:
-            await self._patiently(partial(self._edit, out))
-        else:  # once begun it is carried to its end, or its id would be lost and the answer shown twice
-            self._first = asyncio.create_task(self._patiently(partial(self._begin, out)))
-            await asyncio.shield(self._first)
-
-    async def _patiently(self, show: Callable[[], Awaitable[None]]) -> None:
-        try:
-            await show()
-        except RetryLater as error:
-            self._news.set()
-            self._delivery.keep_closed(self._turn.chat, error.seconds)
-
-    async def _edit(self, out: Outgoing) -> None:
-        await self._adapter.edit(self._turn.preview, out)
-        self.seen = out.text
-
-    async def _begin(self, out: Outgoing) -> None:
-        sent = await self._adapter.send(out)
-        self.seen = out.text
-        self._turn = await self._delivery.note(self._turn.changed(preview=sent))

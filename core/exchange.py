@@ -15,13 +15,14 @@ from core.answering import Answering
 from core.clock import Clock
 from core.compose import Composer
 from core.conversation import OPEN, Answer, Conversation, PersonSettings, State, Turn
-from core.delivery import Delivery, Preview
+from core.delivery import Delivery
 from core.draft import FactRules
 from core.errors import ContextOverflow, LLMError, StaleEpoch, StoreError
 from core.facts import Change, Facts
 from core.llm import LLM, TokenCounter
 from core.memory.profile import draft_for
 from core.messages import ChatKey, Choice, Message, Person, Reply
+from core.preview import Preview
 from core.prompt import MESSAGE_COST, Prompt, Row, turn_cost
 from core.rendering import said
 from core.store import ConversationStore, Job
@@ -208,7 +209,7 @@ class Exchange:
 
     async def _ask(self, conversation: Conversation, turn: Turn, choices: list[Choice]) -> Turn:
         """Show a preview while the model is asked; the turn given knows its id."""
-        self._preview = preview = self._delivery.preview(turn)
+        self._preview = preview = Preview(self._delivery, turn)
         try:
             async with self._shared.slots:
                 answered = await self._answer(conversation, turn, preview, choices)
