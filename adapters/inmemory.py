@@ -17,6 +17,7 @@ from core.conversation import OPEN, Conversation, PersonSettings, Segment, State
 from core.errors import StaleBase, StaleEpoch
 from core.facts import Change, Fact, Facts
 from core.kept import (
+    BUTTON_DAYS,
     Cut,
     Gone,
     bare,
@@ -79,6 +80,7 @@ class InMemoryStore:
         self._jobs: dict[tuple[str, str], _Queued] = {}
         self._audit: list[AuditEntry] = []
         self._allow: dict[str, tuple[str, datetime]] = {}
+        self._buttons: dict[int, tuple[str, Person, datetime]] = {}
         self._last_id = 0
 
     async def receive(self, message: Message, *, keep: bool = True) -> bool:
@@ -442,6 +444,7 @@ class InMemoryStore:
         await asyncio.sleep(0)
         person, scope, key = storable((person, scope, key))
         fact = self._facts.get((person, scope), {}).pop(key, None)
+        self._drop_buttons(person)
         log = self._changes.get((person, scope), [])
         left = [c for c in log if c.key != key]
         self._changes[person, scope] = left
@@ -513,16 +516,18 @@ class InMemoryStore:
         return Counter(jobs=len(dropped))
 
     def _drop_person(self, person: Person) -> Counter[str]:
-        counts = Counter(settings=int(self._settings.pop(person, None) is not None))
+        counts = Counter(settings=int(self._settings.pop(person, None) is not None), buttons=self._drop_buttons(person))
         for owner in [key for key in self._facts.keys() | self._changes.keys() if key[0] == person]:
             counts += Counter(facts=len(self._facts.pop(owner, {})), changes=len(self._changes.pop(owner, [])))
         return counts
 
     def _withdraw(self, gone: Gone, turns: Collection[int] = ()) -> Counter[str]:
         counts: Counter[str] = Counter()
-        for facts in self._facts.values():
+        for (person, _), facts in self._facts.items():
             for key, fact in list(facts.items()):
                 left = withdrawn(fact, gone)
+                if left is not fact:
+                    self._drop_buttons(person)
                 if left is None:
                     del facts[key]
                     counts["facts"] += 1
@@ -543,6 +548,7 @@ class InMemoryStore:
         return {
             "allow": list(self._allow.items()),
             "audit": self._audit,
+            "button": list(self._buttons.items()),
             "change": list(self._changes.items()),
             "chat": list(map(str, self._chats)),
             "fact": list(self._facts.items()),
@@ -589,7 +595,27 @@ class InMemoryStore:
         old = [key for key, r in self._inbox.items() if r.message is None and r.at < limit]
         for key in old:
             del self._inbox[key]
+        self._buttons = {
+            id_: button for id_, button in self._buttons.items() if button[2] >= now - timedelta(days=BUTTON_DAYS)
+        }
         return len(old)
+
+    async def button(self, command: str, owner: Person, at: datetime) -> int:
+        await asyncio.sleep(0)
+        id_ = self._next_id()
+        self._buttons[id_] = (storable(command), storable(owner), at)
+        return id_
+
+    async def pressed(self, id: int) -> tuple[str, Person] | None:
+        await asyncio.sleep(0)
+        button = self._buttons.get(id)
+        return button[:2] if button else None
+
+    def _drop_buttons(self, owner: Person) -> int:
+        own = [id_ for id_, (_, person, _) in self._buttons.items() if person == owner]
+        for id_ in own:
+            del self._buttons[id_]
+        return len(own)
 
     async def audit(self, entry: AuditEntry) -> None:
         await asyncio.sleep(0)

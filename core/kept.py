@@ -17,6 +17,8 @@ T = TypeVar("T")
 Gone = Callable[[Source], bool]
 """Says whether a source is among those that are erased."""
 
+BUTTON_DAYS = 30
+"""How long a button is kept."""
 EXPORT_SCHEMA = "keepmind/export/1"
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")

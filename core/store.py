@@ -57,7 +57,7 @@ class Receipt:
     """What an erasure removed: a count for each kind of thing, zero counts left out.
 
     The kinds are `turns`, `segments`, `facts` (whole), `items` (of facts that stay), `changes` (of the history),
-    `messages` (that waited), `settings` and `jobs`.
+    `messages` (that waited), `settings`, `jobs` and `buttons`.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -286,7 +286,21 @@ class ConversationStore(Protocol):
         ...
 
     async def expire(self, now: datetime, *, keep_days: float) -> int:
-        """Drop the bare inbox keys older than `keep_days` days that wait for nothing; how many."""
+        """Drop the bare inbox keys older than `keep_days` days that wait for nothing; how many.
+
+        What has a term of its own goes when that is over: buttons.
+        """
+        ...
+
+    async def button(self, command: str, owner: Person, at: datetime) -> int:
+        """Keep the command of a button that a platform has no room for, for 30 days; give its id, never used again.
+
+        It goes with its owner, and when something of theirs that it may name is erased.
+        """
+        ...
+
+    async def pressed(self, id: int) -> tuple[str, Person] | None:
+        """Give the command of a kept button and who may press it; None when it is gone."""
         ...
 
     async def audit(self, entry: AuditEntry) -> None:

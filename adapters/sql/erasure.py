@@ -9,6 +9,7 @@ from dataclasses import replace
 from sqlalchemy import BindParameter, bindparam, delete, func, null, or_, select, update
 
 from adapters.sql import chats, facts
+from adapters.sql.buttons import DELETE_OWN as DELETE_BUTTONS
 from adapters.sql.database import Transaction
 from adapters.sql.inbox import FIND, WAITING
 from adapters.sql.rows import (
@@ -91,6 +92,7 @@ def erase_turn(tx: Transaction, chat: ChatKey, turn: int) -> Receipt:
 def erase_fact(tx: Transaction, person: Person, scope: str, key: str) -> Receipt:
     """Erase a fact with its history."""
     owner = {"person": person_key(person), "scope": storable(scope), "key": storable(key)}
+    tx.run(DELETE_BUTTONS, owner=owner["person"])
     counts = Counter(facts=tx.run(facts.DELETE_FACT, **owner), changes=tx.run(facts.DELETE_CHANGES, **owner))
     tx.cache.clear()
     return _receipt(counts)
@@ -184,7 +186,7 @@ def _erase_profile(tx: Transaction, person: str) -> Counter[str]:
     tx.cache.clear()
     tx.run(ALL_SOURCES, person=person)
     tx.run(DELETE_PERSON, person=person)
-    return counts
+    return counts + Counter(buttons=tx.run(DELETE_BUTTONS, owner=person))
 
 
 def _withdraw(
@@ -193,6 +195,7 @@ def _withdraw(
     counts: Counter[str] = Counter()
     tx.cache.clear()
     for person, scope in owners:
+        tx.run(DELETE_BUTTONS, owner=person)
         taken = _withdraw_items(tx, person, scope, gone)
         taken += _withdraw_history(tx, person, scope, gone, turns)
         counts += taken

@@ -7,7 +7,21 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from adapters.sql import access, chats, erasure, facts, inbox, jobs, moving, path, seeing, turns, upgrade
+from adapters.sql import (
+    access,
+    buttons,
+    chats,
+    erasure,
+    expiry,
+    facts,
+    inbox,
+    jobs,
+    moving,
+    path,
+    seeing,
+    turns,
+    upgrade,
+)
 from adapters.sql.cache import Cache
 from adapters.sql.database import Database, Synchronous, look
 from adapters.sql.upgrade import Schema
@@ -134,7 +148,13 @@ class SqlStore:
         return await self._database.read(verify)
 
     async def expire(self, now: datetime, *, keep_days: float) -> int:
-        return await self._database.write(inbox.expire, now, keep_days)
+        return await self._database.write(expiry.expire, now, keep_days)
+
+    async def button(self, command: str, owner: Person, at: datetime) -> int:
+        return await self._database.write(buttons.button, command, owner, at)
+
+    async def pressed(self, id: int) -> tuple[str, Person] | None:
+        return await self._database.read(buttons.pressed, id)
 
     async def audit(self, entry: AuditEntry) -> None:
         await self._database.write(access.audit, entry)

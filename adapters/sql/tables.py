@@ -192,7 +192,19 @@ class AllowRow(Row, table=True):
     at: int = Field(sa_type=BigInteger)
 
 
+class ButtonRow(Row, table=True):
+    """The command of a button that a platform has no room for, and who may press it."""
+
+    __tablename__ = "button"
+    __table_args__ = (NEVER_REUSED,)
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
+    owner: str = Field(index=True)
+    command: str = Field(sa_type=Text)
+    at: int = Field(sa_type=BigInteger)
+
+
 METADATA = Row.metadata
 INBOX, CHAT, TURN, SEGMENT = (METADATA.tables[name] for name in ("inbox", "chat", "turn", "segment"))
 PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fact", "change", "source"))
-JOB, AUDIT, ALLOW = (METADATA.tables[name] for name in ("job", "audit", "allow"))
+JOB, AUDIT, ALLOW, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "allow", "button"))

@@ -14,6 +14,7 @@ from telegram import Bot, User
 from telegram.error import InvalidToken, TelegramError
 from telegram.request import HTTPXRequest
 
+from adapters.telegram.buttons import Buttons
 from adapters.telegram.commands import set_menus
 from adapters.telegram.conversion import PLATFORM
 from adapters.telegram.delivery import Sender
@@ -77,7 +78,8 @@ class TelegramAdapter:
         self.bot = Bot(token, f"{base}/bot", f"{base}/file/bot", request, asking)
         self._moves = Moves()
         self._files = Files(self.bot, readers or Readers())
-        self._sender = Sender(self.bot, self._moves, options.group_pace, options.now)
+        self._buttons = Buttons()
+        self._sender = Sender(self.bot, self._moves, self._buttons, options.group_pace, options.now)
 
     def serves(self, chat: ChatKey) -> bool:
         """Say whether a chat is one of Telegram's."""
@@ -103,8 +105,9 @@ class TelegramAdapter:
         """Take what is said until cancelled. Raises ConfigError when the operator has to do something."""
         me = await self._identify()
         self._sender.username = me.username or ""
+        self._buttons.keeper = engine.shared.store
         self._moves.attach(engine)
-        receiver = Receiver(self.bot, me, engine, self._options.groups, self._files, self._moves)
+        receiver = Receiver(self.bot, me, engine, self._options.groups, self._files, self._moves, self._buttons)
         menus = asyncio.create_task(set_menus(self.bot, engine.commands, self._options.admins))
         try:
             await self._source(Intake(receiver.take)).run()

@@ -61,20 +61,25 @@ def to_message(message: Message, me: User, text: str | None = None, *, addressed
     )
 
 
-def to_press(query: CallbackQuery, command: str, at: datetime) -> messages.Message | None:
-    """Convert the press of a button into the command it stands for; None when its message is too old to be known."""
+def to_press(
+    query: CallbackQuery, command: str, at: datetime, said_in: ChatKey | None = None
+) -> messages.Message | None:
+    """Convert the press of a button into the command it stands for; None when its message is too old to be known.
+
+    It is said in a group (`said_in`) when that is where the button's message answered, though shown in private.
+    """
     shown = query.message
     if shown is None:
         return None
     key = to_key(shown) if isinstance(shown, Message) else ChatKey(PLATFORM, str(shown.chat.id))
     return messages.Message(
         id=f"press {query.id}",
-        chat=key,
+        chat=said_in or key,
         sender=Person(PLATFORM, str(query.from_user.id)),
         text=command,
         sent_at=at,
         name=query.from_user.full_name,
-        private=is_private(shown.chat),
+        private=said_in is None and is_private(shown.chat),
         language=query.from_user.language_code or "",
     )
 

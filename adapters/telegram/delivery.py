@@ -18,7 +18,8 @@ from telegram import (
 )
 from telegram.error import BadRequest, ChatMigrated, TelegramError
 
-from adapters.telegram import buttons, sentences
+from adapters.telegram import sentences
+from adapters.telegram.buttons import Buttons, link
 from adapters.telegram.formatting import CAPTION, LIMIT, Formatted, clean, clipped, formatted
 from adapters.telegram.moves import Moves
 from adapters.telegram.trouble import says, trouble
@@ -66,10 +67,15 @@ class Sender:
     """
 
     def __init__(
-        self, bot: Bot, moves: Moves, group_pace: float = 4.0, now: Callable[[], float] = time.monotonic
+        self,
+        bot: Bot,
+        moves: Moves,
+        buttons: Buttons,
+        group_pace: float = 4.0,
+        now: Callable[[], float] = time.monotonic,
     ) -> None:
         self.username = ""
-        self._bot, self._moves, self._now = bot, moves, now
+        self._bot, self._moves, self._buttons, self._now = bot, moves, buttons, now
         self._group_pace = group_pace
         self._drafts = True
         self._last: dict[int, float] = {}
@@ -119,7 +125,7 @@ class Sender:
         )
 
     async def _send(self, place: Place, out: Outgoing) -> str:
-        markup = buttons.keyboard(out.choices, out.asker)
+        markup = await self._buttons.keyboard(out, place.chat)
         if out.file is not None:
             return await self._send_file(place, out.file, out.text, markup)
         return await self._shown(out.text, lambda shown: self._say(place, shown, markup))
@@ -131,7 +137,7 @@ class Sender:
             return await self._send(Place(int(out.only_for.user)), out)
         except Unreachable:
             url = f"https://t.me/{self.username}?start=private"
-            await self._say(place, Formatted(sentences.IN_PRIVATE), buttons.link(sentences.OPEN_PRIVATE, url))
+            await self._say(place, Formatted(sentences.IN_PRIVATE), link(sentences.OPEN_PRIVATE, url))
             raise
 
     async def _send_file(self, place: Place, file: Attachment, text: str, markup: InlineKeyboardMarkup | None) -> str:
@@ -155,7 +161,7 @@ class Sender:
         return str(sent.message_id)
 
     async def _edit(self, place: Place, message_id: int, out: Outgoing) -> None:
-        markup = buttons.keyboard(out.choices, out.asker)
+        markup = await self._buttons.keyboard(out, place.chat)
         await self._shown(out.text, lambda shown: self._put(place, message_id, shown, markup))
 
     async def _shown(self, text: str, show: Callable[[Formatted], Awaitable[T]]) -> T:

@@ -13,7 +13,8 @@ from telegram import Bot, CallbackQuery, ChatMember, ChatMemberUpdated, Message,
 from telegram.constants import ChatType
 from telegram.error import TelegramError
 
-from adapters.telegram import buttons, sentences
+from adapters.telegram import sentences
+from adapters.telegram.buttons import Buttons
 from adapters.telegram.commands import Names
 from adapters.telegram.conversion import PLATFORM, is_private, to_key, to_message, to_press, words
 from adapters.telegram.groups import MENTION, OFF, Groups, Hearing, is_command
@@ -41,9 +42,11 @@ _OUTSIDE = (ChatMember.LEFT, ChatMember.BANNED)
 class Receiver:
     """Takes updates. Whatever is said again (a repeat, a restart) is known by its key in the store, and passed over."""
 
-    def __init__(self, bot: Bot, me: User, engine: Engine, groups: Groups, files: Files, moves: Moves) -> None:
+    def __init__(
+        self, bot: Bot, me: User, engine: Engine, groups: Groups, files: Files, moves: Moves, buttons: Buttons
+    ) -> None:
         self._bot, self._me, self._engine = bot, me, engine
-        self._groups, self._files, self._moves = groups, files, moves
+        self._groups, self._files, self._moves, self._buttons = groups, files, moves, buttons
         self._names = Names(engine.commands, me.username or "")
         self._aside: set[asyncio.Task[None]] = set()
 
@@ -117,16 +120,18 @@ class Receiver:
         await self._engine.shared.store.edit(to_key(message), str(message.message_id), words(message))
 
     async def _pressed(self, query: CallbackQuery) -> None:
-        self._spawn(self._hush(query))
-        command = buttons.pressed(query.data or "", query.from_user.id)
-        press = to_press(query, command, datetime.now(UTC)) if command else None
+        pressed = await self._buttons.pressed(query.data or "", query.from_user.id)
+        self._spawn(self._hush(query, sentences.NO_BUTTON if pressed is None else ""))
+        if pressed is None:
+            return
+        press = to_press(query, pressed.command, datetime.now(UTC), pressed.chat)
         if press is not None:
             await self._engine.accept(press)
 
-    async def _hush(self, query: CallbackQuery) -> None:
-        """Let the app stop waiting for the button."""
+    async def _hush(self, query: CallbackQuery, sentence: str) -> None:
+        """Let the app stop waiting for the button; a sentence is shown to who pressed it, for a moment."""
         with suppress(TelegramError):
-            await self._bot.answer_callback_query(query.id)
+            await self._bot.answer_callback_query(query.id, sentence or None)
 
     async def _member(self, change: ChatMemberUpdated, update_id: int) -> None:
         came = change.old_chat_member.status in _OUTSIDE and change.new_chat_member.status not in _OUTSIDE

@@ -345,7 +345,7 @@ async def test_a_private_reply_in_a_group_goes_to_the_private_chat(server: Teleg
         server.say(ann, group, "/secret")
         answer = await server.reply(ann)
         assert answer.text == "Only for you"
-        assert [button["text"] for button in answer.buttons] == ["Sure"], "what does not fit 64 bytes is left out"
+        assert [button["text"] for button in answer.buttons] == ["Sure", "Long"]
         assert not group.from_bot
 
 
@@ -368,6 +368,26 @@ async def test_a_button_runs_its_command_even_after_a_restart(server: TelegramSe
         query = server.press(ann, shown, "Sure")
         await server.answered(query)
         assert (await server.reply(ann, after=shown)).text == "Only for you"
+
+
+@pytest.mark.parametrize("label", ["Where", "Long"])
+async def test_a_button_of_a_private_reply_speaks_to_the_group_it_came_from(
+    server: TelegramServer, ann: User, label: str
+) -> None:
+    @command(private=True)
+    async def where(context: Context, more: str = "") -> Reply:
+        """Tell where."""
+        return Reply(f"{context.scope} {more}", (Choice("Where", "/where"), Choice("Long", "/where " + "x" * 64)))
+
+    group, store = server.supergroup("Club", [ann]), InMemoryStore()
+    async with living(server, bot=Bot(commands=[where]), store=store):
+        server.say(ann, group, "/where@keepmind_bot")
+        shown = await server.reply(ann)
+        assert shown.text.strip() == f"telegram:{group.id}"
+    async with living(server, bot=Bot(commands=[where]), store=store):
+        await server.answered(server.press(ann, shown, label))
+        assert (await server.reply(ann, after=shown)).text.startswith(f"telegram:{group.id}")
+        assert not group.from_bot
 
 
 async def test_a_button_pressed_by_another_does_nothing(server: TelegramServer, ann: User) -> None:

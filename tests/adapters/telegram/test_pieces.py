@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+from dataclasses import replace
 
 import pytest
 from pydantic import SecretStr
@@ -18,8 +19,10 @@ from telegram.error import (
     TimedOut,
 )
 
-from adapters.telegram import buttons, sentences
+from adapters.inmemory import InMemoryStore
+from adapters.telegram import sentences
 from adapters.telegram.adapter import Options, TelegramAdapter
+from adapters.telegram.buttons import Buttons, Press
 from adapters.telegram.commands import Names, telegram_name
 from adapters.telegram.delivery import place_of
 from adapters.telegram.media import Files, Readers, Unread, wanted
@@ -96,16 +99,45 @@ def test_commands_are_read_as_the_engine_writes_them(text: str, private: bool, r
     assert Names(PERSON_COMMANDS, "keepmind_bot").read(text, private=private) == read
 
 
-def test_a_button_says_whose_it_is() -> None:
-    markup = buttons.keyboard(
-        [Choice("Yes", "/forget me yes"), Choice("Long", "/x " + "é" * 40)], Person("telegram", "42")
-    )
+async def pressed(made: Buttons, out: Outgoing, by: int, shown_in: int = 42) -> list[Press | None]:
+    markup = await made.keyboard(out, shown_in)
     assert markup
-    [[yes]] = markup.inline_keyboard
-    assert buttons.pressed(str(yes.callback_data), 42) == "/forget me yes"
-    assert buttons.pressed(str(yes.callback_data), 43) is None
-    assert buttons.pressed("anything", 42) is None
-    assert buttons.keyboard([Choice("Yes", "/x")], None) is None
+    return [await made.pressed(str(b.callback_data), by) for row in markup.inline_keyboard for b in row]
+
+
+async def test_a_button_says_whose_it_is() -> None:
+    made, chat, ann = Buttons(), ChatKey("telegram", "42"), Person("telegram", "42")
+    out = Outgoing(
+        chat, "Sure?", choices=(Choice("Yes", "/forget me yes"), Choice("Long", "/x " + "é" * 40)), asker=ann
+    )
+    assert await pressed(made, out, 42) == [Press("/forget me yes")]
+    assert await pressed(made, out, 43) == [None]
+    assert await made.pressed("anything", 42) is None
+    assert await made.keyboard(replace(out, asker=None), 42) is None
+
+
+async def test_a_button_that_says_much_or_elsewhere_is_kept() -> None:
+    made, group, ann = Buttons(), ChatKey("telegram", "-100", "17"), Person("telegram", "42")
+    made.keeper = InMemoryStore()
+    long = "/forget " + "é" * 40
+    here = Outgoing(ChatKey("telegram", "42"), "Sure?", choices=(Choice("Yes", long),), asker=ann)
+    assert await pressed(made, here, 42) == [Press(long)]
+    assert await pressed(made, here, 43) == [None]
+    elsewhere = Outgoing(group, "Sure?", choices=(Choice("Yes", "/memory"),), asker=ann)
+    assert await pressed(made, elsewhere, 42) == [Press("/memory", group)]
+    assert [await made.pressed(data, 42) for data in ("#", "#0", "#x", "#99", "#" + "9" * 40)] == [None] * 5
+
+
+async def test_short_buttons_stand_side_by_side() -> None:
+    choices = tuple(Choice(label, "/x") for label in ("Back", "Next", "a rather long label", "Undo", "Pin"))
+    out = Outgoing(ChatKey("telegram", "42"), "Card", choices=choices, asker=Person("telegram", "42"))
+    markup = await Buttons().keyboard(out, 42)
+    assert markup
+    assert [[b.text for b in row] for row in markup.inline_keyboard] == [
+        ["Back", "Next"],
+        ["a rather long label", "Undo"],
+        ["Pin"],
+    ]
 
 
 def test_places() -> None:
