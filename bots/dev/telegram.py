@@ -22,7 +22,6 @@ from core.bot import Bot
 from core.store import ConversationStore
 
 DATABASE = "dev-telegram.db"
-_EPOCH = 1_700_000_000
 _QUIET = 0.15
 
 
@@ -31,7 +30,7 @@ async def talk(settings: Settings, who: str = "Ann", *, group: bool = False, bot
 
     It remembers from one time to the next, in a database of its own.
     """
-    async with TelegramServer(first_message=int(time.time()) - _EPOCH) as server:
+    async with TelegramServer(first_message=time.time_ns() // 1_000_000) as server:
         eyes = Eyes(server)
         hands = Hands(server, eyes, who, group=group)
         settings = to_settings(settings, server, hands)
