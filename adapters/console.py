@@ -249,7 +249,7 @@ def _settle(done: asyncio.Future[bytes], chunk: bytes) -> None:
 
 
 def _with_extras(out: Outgoing, saved: Path | None) -> str:
-    choices = [f"{choice.label}: {choice.command}" for choice in out.choices]
+    choices = [f"{choice.label}: {choice.command}" for choice in out.choices if not choice.minor]
     return "\n".join([*([out.text] if out.text else []), *choices, *([f"Saved as {saved}"] if saved else [])])
 
 

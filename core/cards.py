@@ -16,8 +16,20 @@ def values(fact: Fact | None) -> str:
 
 
 def fact_line(fact: Fact) -> str:
-    """Write a fact on one line."""
-    return f"{fact.key}: {values(fact)}"
+    """Write a fact on one line, shortened where it is long."""
+    return f"{fact.key}: {clipped(values(fact), 300)}{' (pinned)' if fact.pinned else ''}"
+
+
+def fact_whole(fact: Fact) -> str:
+    """Write a fact whole, with where its values come from."""
+    told = {f"{item.source.day or 'some day'}, written by {item.source.by}": None for item in fact.items}
+    pinned = ", pinned" if fact.pinned else ""
+    return f"{fact.key}: {values(fact)}\nTold on {'; on '.join(told)}{pinned}."
+
+
+def clipped(text: str, longest: int) -> str:
+    """Cut a text that is too long, with a mark."""
+    return text if len(text) <= longest else text[: longest - 1] + "…"
 
 
 def because(fact: Fact, item: Item) -> str:

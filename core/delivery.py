@@ -77,7 +77,7 @@ class Delivery:
         return turn
 
     async def _edited(self, preview: str, out: Outgoing) -> bool:
-        """Put the first chunk in the place of the preview; editing twice shows it once, so it may be repeated."""
+        """Put a chunk in the place of a message; editing twice shows it once, so it may be repeated."""
         for _ in range(EDIT_TRIES):
             try:
                 await self.patiently(out.chat, partial(self.adapter.edit, preview, out))
@@ -124,6 +124,16 @@ class Delivery:
                 await self.patiently(out.chat, partial(self.adapter.send, chunk))
         except DeliveryError as error:
             logger.warning("a message to %s was not delivered: %s", out.chat, type(error).__name__)
+
+    async def replaced(self, message_id: str, out: Outgoing) -> bool:
+        """Put something in the place of a message sent before; say whether that could be done."""
+        if out.file is not None or len(self.adapter.split(out.text)) != 1:
+            return False
+        try:
+            return await self._edited(message_id, out)
+        except DeliveryError as error:
+            logger.warning("a message in %s was not replaced: %s", out.chat, type(error).__name__)
+            return False
 
     async def note(self, turn: Turn) -> Turn:
         """Store how far a turn's delivery has come; give the turn."""

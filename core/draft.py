@@ -151,6 +151,13 @@ class FactDraft:
             return f"not found: {key} does not hold {_preview(value)}"
         return self._put(call, "remove", replace(fact, items=left), gone=not left)
 
+    def pin(self, call: str, key: str, pinned: bool) -> str:
+        """Pin a fact, so that it goes last when there is no room, or let it loose; what is so already stays so."""
+        fact = self.facts.by_key[key]
+        if fact.pinned != pinned:
+            self._record(call, "pin", key, replace(fact, pinned=pinned))
+        return f"{key} is {'pinned' if pinned else 'not pinned'}"
+
     def pass_by(self, text: str) -> None:
         """Note a text that came up while answering and is not the person's own, such as a tool's result."""
         self.words = replace(self.words, foreign=f"{self.words.foreign}\n{text}")

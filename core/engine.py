@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from weakref import WeakValueDictionary
 
 from core import sentences
@@ -128,13 +129,12 @@ class Engine:
                 lane.exchange = None
 
     async def _command(self, entry: Entry) -> Reply:
-        reply = await self._run_command(entry)
-        message = entry.message
+        reply, message = await self._run_command(entry), entry.message
         only_for = message.sender if reply.private and not message.private else None
-        out = Outgoing(
-            message.chat, reply.text, True, only_for, message.id, reply.choices, reply.file, asker=message.asker
-        )
-        await self._delivery(message.chat).say(out)
+        shown = Outgoing(message.chat, reply.text, True, only_for, message.id, reply.choices, reply.file)
+        out, delivery = replace(shown, asker=message.asker), self._delivery(message.chat)
+        if not (reply.replaces and message.pressed and await delivery.replaced(message.pressed, out)):
+            await delivery.say(out)
         return reply
 
     async def _run_command(self, entry: Entry) -> Reply:

@@ -1,38 +1,14 @@
-"""The commands by which people see and correct what is known about them."""
+"""The commands by which people see where what is known about them comes from, take it back, and turn it off."""
 
 from __future__ import annotations
 
 from core import cards
 from core.commands import Command, Context, command
-from core.conversation import Conversation
 from core.draft import FactDraft, Words, normal_key
 from core.errors import CommandError, ToolError
 from core.facts import Change, Fact
 
 CHANGES_SHOWN = 10
-MORE = "/memory why KEY tells where a fact comes from, /memory undo takes the last change back, /forget KEY erases it."
-
-
-@command(at_once=True, private=True, arguments="")
-async def memory(context: Context, more: str = "") -> str:
-    """Show what I know about you here."""
-    if more:
-        raise CommandError(f"I don't know /memory {more.split()[0][:40]}. /help lists what I understand.")
-    here = await context.here()
-    lines = [cards.fact_line(here.facts.by_key[key]) for key in sorted(here.facts)]
-    facts = "\n".join([*lines, "", MORE]) if lines else "I know no facts about you yet."
-    state = (
-        "" if here.settings.memory == "on" else f"\nMemory is {here.settings.memory}: I neither learn nor use facts."
-    )
-    return f"{facts}\n{_talk(here)}{state}"
-
-
-def _talk(here: Conversation) -> str:
-    turns = sum(step.turns for step in here.segments) + len(here.turns)
-    folded = (
-        f" (the older ones in {cards.counted(len(here.segments), 'summary', 'summaries')})" if here.segments else ""
-    )
-    return f"Of this chat I remember {cards.counted(turns, 'turn')}{folded}."
 
 
 @command(at_once=True, private=True)
@@ -71,13 +47,18 @@ async def memory_history(context: Context) -> str:
 async def memory_undo(context: Context) -> str:
     """Take back the latest change of what I know about you; again for the one before it."""
     change = await _latest_change(context)
-    facts = (await context.here()).facts
-    words = Words(str(context.message.chat), None, "")
-    draft = FactDraft(facts, context.engine.shared.rules, words, context.now, "person")
+    draft = await draft_of(context)
     draft.restore(_undoing(change), change)
     await context.store.apply(context.person, context.scope, draft.changes)
     await context.choose(since=context.now)
     return f"Taken back. {change.key} is now: {cards.values(change.before)}"
+
+
+async def draft_of(context: Context) -> FactDraft:
+    """Open a working copy of the caller's facts here, which they write themselves."""
+    here, words = await context.here(), Words(str(context.message.chat), None, "")
+    day = f"{context.now.astimezone(context.engine.shared.composer.zone_for(here)):%Y-%m-%d}"
+    return FactDraft(here.facts, context.engine.shared.rules, words, context.now, "person", day)
 
 
 async def _latest_change(context: Context) -> Change:
@@ -120,7 +101,6 @@ async def memory_off(context: Context) -> str:
 
 
 MEMORY_COMMANDS: tuple[Command, ...] = (
-    memory,
     memory_why,
     memory_history,
     memory_undo,

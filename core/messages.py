@@ -94,7 +94,7 @@ class Message:
     `id` is the platform's own, unique in the chat. `sent_at` is aware UTC. `addressed` is false for
     a group's talk that needs no answer. `forwarded` names the origin of a forwarded message, whose text
     is then not the sender's own. `anonymous` marks a sender that stands for nobody (an anonymous group
-    admin, a channel): no profile is kept for it.
+    admin, a channel): no profile is kept for it. `pressed` is the platform's id of the message whose button said this.
     """
 
     id: str
@@ -110,6 +110,7 @@ class Message:
     attachments: tuple[Attachment, ...] = ()
     quote: Quote | None = None
     forwarded: str = ""
+    pressed: str = ""
 
     @property
     def scope(self) -> str:
@@ -132,10 +133,14 @@ PRIVATE = "private"
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A button: its label, and the command that pressing it runs for the person it was shown to."""
+    """A button: its label, and the command that pressing it runs for the person it was shown to.
+
+    What the text beside it names already is `minor`: a platform without buttons need not write it out.
+    """
 
     label: str
     command: str
+    minor: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,11 +148,12 @@ class Reply:
     """What the bot says back.
 
     `private` replies are shown to the asker alone. `turn` is the stored turn the reply answers, if any.
-    `file` is sent along.
+    `file` is sent along. One that `replaces` takes the place of the message whose button asked for it.
     """
 
     text: str
     choices: tuple[Choice, ...] = ()
     private: bool = False
     file: Attachment | None = None
+    replaces: bool = False
     turn: int | None = field(default=None, compare=False)

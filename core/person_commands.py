@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from core.card_commands import CARD_COMMANDS
 from core.commands import Command, Context, command
 from core.errors import CommandError
 from core.forget_commands import FORGET_COMMANDS
@@ -60,4 +61,13 @@ async def export(context: Context) -> Reply:
     return Reply("Here is everything I keep of you.", file=file)
 
 
-PERSON_COMMANDS: tuple[Command, ...] = (start, help_, privacy, stop, export, *MEMORY_COMMANDS, *FORGET_COMMANDS)
+PERSON_COMMANDS: tuple[Command, ...] = (
+    start,
+    help_,
+    privacy,
+    stop,
+    export,
+    *CARD_COMMANDS,
+    *MEMORY_COMMANDS,
+    *FORGET_COMMANDS,
+)

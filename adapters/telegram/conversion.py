@@ -80,6 +80,7 @@ def to_press(
         sent_at=at,
         name=query.from_user.full_name,
         private=said_in is None and is_private(shown.chat),
+        pressed=str(shown.message_id) if is_private(shown.chat) else "",
         language=query.from_user.language_code or "",
     )
 

@@ -85,7 +85,7 @@ class Sender:
         place = place_of(out.chat, out.reply_to)
         if not out.final:
             return await self._begin(place, out)
-        if out.only_for is not None and str(place.chat) != out.only_for.user:
+        if _is_private_elsewhere(place, out):
             return await self._send_privately(place, out)
         return await self._send(place, out)
 
@@ -97,7 +97,8 @@ class Sender:
                 raise Refused("a draft gives way to the message itself")
             await self._draft(place, int(message_id.removeprefix(DRAFT)), out.text)
         elif out.final:
-            await self._edit(place, int(message_id), out)
+            away = out.only_for if _is_private_elsewhere(place, out) else None
+            await self._edit(Place(int(away.user)) if away else place, int(message_id), out)
         elif self._is_due(place):
             await self._put(place, int(message_id), Formatted(clipped(out.text)), None)
 
@@ -234,6 +235,11 @@ class Sender:
         """Tell whether a preview may change again; the next change will show what this one would have."""
         last = self._last.get(place.chat)
         return place.private or last is None or self._now() - last >= self._group_pace
+
+
+def _is_private_elsewhere(place: Place, out: Outgoing) -> bool:
+    """Tell whether a message goes to one person's own chat instead of the place it belongs to."""
+    return out.only_for is not None and str(place.chat) != out.only_for.user
 
 
 def unformatted(text: str, shown: Formatted) -> Formatted:

@@ -198,7 +198,13 @@ def test_an_answer_can_not_steer_the_terminal() -> None:
 async def test_choices_are_told_as_the_commands_to_type() -> None:
     out = io.StringIO()
     adapter = ConsoleAdapter(DEMO, Person("console", "demo"), sink=out)
-    await adapter.send(Outgoing(DEMO, "Erase all?", choices=(Choice("Yes", "/forget me yes"), Choice("No", "/help"))))
+    await adapter.send(
+        Outgoing(
+            DEMO,
+            "Erase all?",
+            choices=(Choice("Yes", "/forget me yes"), Choice("No", "/help"), Choice("x", "/x", minor=True)),
+        )
+    )
     assert out.getvalue() == "Erase all?\nYes: /forget me yes\nNo: /help\n"
 
 
@@ -276,7 +282,7 @@ async def test_forgetting_erases_the_lines_typed_before(tmp_path: Path) -> None:
 async def test_the_console_is_an_adapter() -> None:
     adapter = ConsoleAdapter(DEMO, Person("console", "demo"), sink=io.StringIO())
     await adapter.typing(DEMO)
-    assert (adapter.platform, adapter.quiet, adapter.pace) == ("console", 0, 0)
+    assert (adapter.platform, adapter.quiet, adapter.pace) == ("console", 0, None), "a pipe is not streamed to"
     assert list(adapter.split("any\ntext" * 10_000)) == ["any\ntext" * 10_000]
 
 

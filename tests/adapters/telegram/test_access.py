@@ -68,6 +68,24 @@ async def test_l09_memory_is_shown_to_its_person_alone(server: TelegramServer, a
         assert not group.from_bot
 
 
+@pytest.mark.parametrize("where", ["private", "group"])
+async def test_the_memory_card_is_turned_in_place(server: TelegramServer, ann: User, where: str) -> None:
+    place = ann if where == "private" else server.supergroup("Club", [ann])
+    async with living(server):
+        for number in range(9):
+            server.say(ann, place, f"/memory_set@keepmind_bot key{number} of {where}")
+        await server.reply(ann, where=lambda m: "key8:" in m.text)
+        said = server.say(ann, place, "/memory@keepmind_bot")
+        card = await server.reply(ann, after=said if place is ann else None, where=lambda m: "key0:" in m.text[:5])
+        shown = len(server.chat(ann).from_bot)
+        await server.answered(server.press(ann, card, "Page 2 of 2 →"))
+        await server.wait_for(lambda: card.text.startswith(f"key8: of {where}"))
+        await server.answered(server.press(ann, card, "key8"))
+        await server.wait_for(lambda: card.text.endswith("written by person."))
+        assert len(server.chat(ann).from_bot) == shown
+        assert where == "private" or not server.chat(place).from_bot
+
+
 async def test_l11_one_may_be_forgotten_by_a_button(server: TelegramServer, ann: User) -> None:
     async with living(server) as life:
         server.say(ann, ann, "my secret is 42")

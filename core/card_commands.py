@@ -1,0 +1,128 @@
+"""The memory card: what is known about a person, page by page, each fact to be opened, pinned, changed or erased."""
+
+from __future__ import annotations
+
+from core import cards
+from core.commands import Command, Context, command
+from core.conversation import Conversation
+from core.errors import CommandError, ToolError
+from core.facts import Fact
+from core.memory_commands import draft_of, key_of, known_fact
+from core.messages import Choice, Reply
+
+PAGE = 8
+"""How many facts a page shows."""
+MORE = (
+    "/memory fact KEY opens a fact, /memory why KEY tells where it comes from, /forget KEY erases it, /memory undo "
+    "takes the last change back."
+)
+
+
+@command(at_once=True, private=True, arguments="")
+async def memory(context: Context, more: str = "") -> Reply:
+    """Show what I know about you here."""
+    if more:
+        raise CommandError(f"I don't know /memory {more.split()[0][:40]}. /help lists what I understand.")
+    return _card(await context.here(), 1)
+
+
+@command(at_once=True, private=True)
+async def memory_page(context: Context, number: int) -> Reply:
+    """Show a page of it."""
+    return _card(await context.here(), number)
+
+
+def _card(here: Conversation, number: int) -> Reply:
+    facts = [here.facts.by_key[key] for key in sorted(here.facts)]
+    pages = max(1, -(-len(facts) // PAGE))
+    number = min(max(number, 1), pages)
+    shown = facts[(number - 1) * PAGE : number * PAGE]
+    lines = [cards.fact_line(fact) for fact in shown]
+    known = "\n".join([*lines, "", MORE]) if lines else "I know no facts about you yet."
+    state = (
+        "" if here.settings.memory == "on" else f"\nMemory is {here.settings.memory}: I neither learn nor use facts."
+    )
+    choices = [*map(_opening, shown), *_turning(number, pages)]
+    undo = [Choice("Undo", "/memory undo", minor=True)] if facts else []
+    return Reply(f"{known}\n{_talk(here)}{state}", (*choices, *undo), replaces=True)
+
+
+def _opening(fact: Fact) -> Choice:
+    return Choice(cards.clipped(fact.key, 30), f"/memory fact {fact.key}", minor=True)
+
+
+def _turning(number: int, pages: int) -> list[Choice]:
+    to = {f"← Page {number - 1}": number - 1, f"Page {number + 1} of {pages} →": number + 1}
+    return [Choice(label, f"/memory page {page}") for label, page in to.items() if 1 <= page <= pages]
+
+
+def _talk(here: Conversation) -> str:
+    turns = sum(step.turns for step in here.segments) + len(here.turns)
+    folded = (
+        f" (the older ones in {cards.counted(len(here.segments), 'summary', 'summaries')})" if here.segments else ""
+    )
+    return f"Of this chat I remember {cards.counted(turns, 'turn')}{folded}."
+
+
+@command(at_once=True, private=True)
+async def memory_fact(context: Context, key: str) -> Reply:
+    """Show one fact, and what you can do about it."""
+    return _opened(await known_fact(context, key))
+
+
+def _opened(fact: Fact) -> Reply:
+    pin = ("Unpin", f"/memory unpin {fact.key}") if fact.pinned else ("Pin", f"/memory pin {fact.key}")
+    choices = (
+        Choice("Forget this", f"/forget {fact.key}"),
+        Choice(*pin),
+        Choice("Edit", f"/memory set {fact.key}"),
+        Choice("Why", f"/memory why {fact.key}"),
+        Choice("All facts", "/memory", minor=True),
+    )
+    return Reply(cards.fact_whole(fact), choices, replaces=True)
+
+
+@command(private=True)
+async def memory_set(context: Context, key: str, value: str = "") -> str:
+    """Set a fact yourself; items of a list stand between commas."""
+    if not value:
+        return f"Send me /memory set {key} and the new value behind it."
+    draft = await draft_of(context)
+    known = draft.facts.by_key.get(key_of(key))
+    values = [item for item in value.split(",") if item.strip()] if known and known.many else [value]
+    if (await context.here()).settings.memory == "off":
+        raise CommandError("Memory is off, so I keep no facts about you. /memory on lets me.")
+    try:
+        draft.change(_call(context), key, values)
+    except ToolError as error:
+        raise CommandError(f"I can't keep that: {error}.") from None
+    await context.store.apply(context.person, context.scope, draft.changes)
+    return f"Saved. {cards.fact_line(draft.facts.by_key[key_of(key)])}"
+
+
+@command(private=True)
+async def memory_pin(context: Context, key: str) -> Reply:
+    """Pin a fact: when there is little room, it is the last to be left out."""
+    return await _pin(context, key, True)
+
+
+@command(private=True)
+async def memory_unpin(context: Context, key: str) -> Reply:
+    """Let a pinned fact loose."""
+    return await _pin(context, key, False)
+
+
+async def _pin(context: Context, key: str, pinned: bool) -> Reply:
+    fact = await known_fact(context, key)
+    draft = await draft_of(context)
+    draft.pin(_call(context), fact.key, pinned)
+    await context.store.apply(context.person, context.scope, draft.changes)
+    return _opened(draft.facts.by_key[fact.key])
+
+
+def _call(context: Context) -> str:
+    """Name a change after the message that made it, so that a repeat makes none."""
+    return f"person/{context.message.chat}/{context.message.id}"
+
+
+CARD_COMMANDS: tuple[Command, ...] = (memory, memory_page, memory_fact, memory_set, memory_pin, memory_unpin)

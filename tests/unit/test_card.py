@@ -1,0 +1,126 @@
+"""The memory card: pages of facts, each to be opened, pinned, changed and erased."""
+
+from __future__ import annotations
+
+import pytest
+
+from core.messages import Reply
+from tests.fakes import World
+from tests.talks import a_world, facts, tell
+
+
+async def shown(world: World, command: str, **more: str) -> Reply:
+    reply = await world.say(command, **more)
+    assert reply is not None
+    return reply
+
+
+def labels(reply: Reply) -> list[str]:
+    return [choice.label for choice in reply.choices]
+
+
+async def press(world: World, reply: Reply, label: str) -> Reply:
+    """Say what a button says."""
+    return await shown(world, next(choice.command for choice in reply.choices if choice.label == label))
+
+
+async def knowing(count: int) -> World:
+    world = World()
+    for number in range(count):
+        await world.say(f"/memory set key{number:02} value {number}")
+    return world
+
+
+async def test_a_card_of_few_facts_is_one_page() -> None:
+    card = await shown(await knowing(2), "/memory")
+    assert card.text.splitlines()[:2] == ["key00: value 0", "key01: value 1"]
+    assert labels(card) == ["key00", "key01", "Undo"]
+    assert card.private
+
+
+async def test_many_facts_are_turned_by_page() -> None:
+    world = await knowing(20)
+    first = await shown(world, "/memory")
+    assert labels(first) == [*(f"key{n:02}" for n in range(8)), "Page 2 of 3 →", "Undo"]
+    second = await press(world, first, "Page 2 of 3 →")
+    assert second.text.startswith("key08: ")
+    third = await press(world, second, "Page 3 of 3 →")
+    assert labels(third) == [*(f"key{n}" for n in range(16, 20)), "← Page 2", "Undo"]
+    assert (await shown(world, "/memory page 99")).text == third.text
+    assert (await shown(world, "/memory page -1")).text == first.text
+    assert "number" in (await shown(world, "/memory page two")).text
+
+
+async def test_a_fact_is_opened_pinned_and_forgotten_by_its_choices() -> None:
+    world = a_world()
+    await tell(world, "I play chess and go", ("add", "hobbies", ["chess", "go"]))
+    opened = await press(world, await shown(world, "/memory"), "hobbies")
+    assert opened.text == "hobbies: chess, go\nTold on 2026-03-01, written by model."
+    pinned = await press(world, opened, "Pin")
+    assert pinned.text.endswith("pinned.")
+    assert "hobbies: chess, go (pinned)" in (await shown(world, "/memory")).text
+    loose = await press(world, pinned, "Unpin")
+    assert labels(loose) == ["Forget this", "Pin", "Edit", "Why", "All facts"]
+    assert "«I play chess and go»" in (await press(world, loose, "Why")).text
+    assert "/memory set hobbies" in (await press(world, loose, "Edit")).text
+    await press(world, loose, "Forget this")
+    assert await facts(world) == {}
+
+
+async def test_a_person_sets_facts_themselves() -> None:
+    world = a_world()
+    await tell(world, "I play chess and go", ("add", "hobbies", ["chess", "go"]))
+    assert await world.said("/memory set hobbies poker, chess") == "Saved. hobbies: poker, chess"
+    assert await world.said("/memory set Favourite_Place Paris, France") == "Saved. favourite_place: Paris, France"
+    assert await facts(world) == {"hobbies": ["poker", "chess"], "favourite_place": "Paris, France"}
+    why = await world.said("/memory why hobbies")
+    assert why.splitlines()[0] == "hobbies = poker: on 2026-03-01 you entered it (written by: person)"
+    await world.said("/memory undo")
+    await world.said("/memory undo")
+    assert await facts(world) == {"hobbies": ["chess", "go"]}
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("/memory set password hunter2", "never stored"),
+        ("/memory set 🦊 fox", "key"),
+        ("/memory set name " + "x" * 501, "at most 500"),
+        ("/memory set name", "/memory set name and the new value"),
+        ("/memory pin nothing", "I know nothing called 'nothing'"),
+        ("/memory fact nothing", "I know nothing called 'nothing'"),
+    ],
+)
+async def test_what_can_not_be_done_is_told(command: str, said: str) -> None:
+    world = World()
+    assert said in await world.said(command)
+    assert await facts(world) == {}
+
+
+async def test_nothing_is_set_with_memory_off() -> None:
+    world = World()
+    await world.say("/memory off")
+    assert "Memory is off" in await world.said("/memory set name Ann")
+    assert await facts(world) == {}
+
+
+async def test_pinning_twice_changes_once_and_is_undone() -> None:
+    world = await knowing(1)
+    for _ in range(2):
+        await world.say("/memory pin key00")
+    assert (await world.said("/memory history")).count(" pin ") == 1
+    await world.say("/memory undo")
+    assert "pinned" not in await world.said("/memory")
+    assert await facts(world) == {"key00": "value 0"}
+
+
+async def test_a_card_takes_the_place_of_the_one_whose_button_was_pressed() -> None:
+    world = await knowing(9)
+    await world.say("/memory")
+    sent = world.adapter.shown[-1].id
+    before = len(world.adapter.shown)
+    await world.say("/memory page 2", pressed=sent)
+    assert len(world.adapter.shown) == before
+    assert world.adapter.shown[-1].out.text.startswith("key08")
+    await world.say("/memory undo", pressed=sent)
+    assert len(world.adapter.shown) == before + 1
