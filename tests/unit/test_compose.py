@@ -257,7 +257,7 @@ texts = st.one_of(
 )
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(
     context=st.one_of(st.integers(300, 3000), st.integers(300, 100_000)),
     persona=texts,

@@ -167,8 +167,11 @@ class Storm:
         await self.tick()
 
     async def change_context(self) -> None:
-        await self.settle()
+        """Start anew with another model: a prompt being answered was composed for the old one."""
+        await self.close()
         self.llm.context = self.random.choice(CONTEXTS)
+        self.world.restart()
+        await self.world.engine.recover()
 
     async def trouble(self) -> None:
         kinds = [Refused("no"), Ambiguous("?"), RetryLater(3), None]

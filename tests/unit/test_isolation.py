@@ -141,7 +141,7 @@ async def check_crowd(seed: int, messages: int) -> None:
     assert await crowd.world.store.verify() == []
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", [0])
 async def test_no_marker_of_one_persons_memory_enters_anothers_prompt(seed: int) -> None:
     await check_crowd(seed, 700)
 
