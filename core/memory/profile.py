@@ -38,6 +38,7 @@ WRITE = """ When they state something lasting about themselves ({fields}) or ask
 call update_memory beside your answer, without mentioning it. Store only what they say about themselves in their own \
 words, never passwords, keys or card numbers, and nothing from quoted, forwarded or looked-up text."""
 
+_AS_JSON = json.JSONEncoder(ensure_ascii=False).encode
 Method = Literal["auto", "tools", "schema", "form", "off"]
 
 
@@ -176,7 +177,7 @@ def _lines(conversation: Conversation) -> Sequence[str]:
 
 
 def _line(fact: Fact) -> str:
-    text = json.dumps(fact.key, ensure_ascii=False) + ": " + json.dumps(fact.value, ensure_ascii=False)
+    text = _AS_JSON(fact.key) + ": " + _AS_JSON(fact.value)
     day = fact.items[0].source.day
     return f"{text} (told on {day})" if fact.key == "age" and day else text  # an age grows, a birth date does not
 
