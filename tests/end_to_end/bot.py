@@ -41,8 +41,10 @@ class Bot:
         out, err = await process.communicate(said.encode() if isinstance(said, str) else said)
         return Done(process.returncode or 0, out.decode(), err.decode())
 
-    async def start(self, *command: str, terminal: int = asyncio.subprocess.PIPE) -> asyncio.subprocess.Process:
-        """Start Python with a command line, talking through pipes or a terminal."""
+    async def start(
+        self, *command: str, terminal: int = asyncio.subprocess.PIPE, group: bool = False
+    ) -> asyncio.subprocess.Process:
+        """Start Python with a command line, talking through pipes or a terminal, perhaps as a process group."""
         return await asyncio.create_subprocess_exec(
             sys.executable,
             *command,
@@ -51,6 +53,7 @@ class Bot:
             stdin=terminal,
             stdout=terminal,
             stderr=terminal,
+            start_new_session=group,
         )
 
     async def keepmind(self, *arguments: str, said: str | bytes = "") -> Done:
@@ -73,11 +76,11 @@ class Bot:
         """The file everything is kept in."""
         return self.folder / "data" / "keepmind.db"
 
-    async def stored(self) -> tuple[list[Turn], dict[str, Any], list[str]]:
-        """Give the turns, the facts and the faults of what is stored of the chat `demo`."""
+    async def stored(self, chat: ChatKey = DEMO, person: str = "") -> tuple[list[Turn], dict[str, Any], list[str]]:
+        """Give the turns, the facts and the faults of what is stored of a chat, of its one person unless named."""
         store = await open_store(f"sqlite:///{self.database}")
         try:
-            conversation = await store.load(DEMO, Person("console", "demo"))
+            conversation = await store.load(chat, Person(chat.platform, person or chat.chat))
             return list(conversation.turns), dict(conversation.profile), list(await store.verify())
         finally:
             await store.aclose()

@@ -6,7 +6,8 @@ A rule is a JSON object; the first whose conditions all hold is followed, at mos
 `match` (regular expression on the last user message), `after` (on the tool result it answers; without it a rule is
 only for people's messages), `purpose` (answer, summary, extract, transcribe). It gives `reply` (\\1 is the first
 group) or `calls` ([{"name": …, "arguments": {…}}]), with `finish`; or `status`, `body` and `headers`; before that it
-may `delay` or `hang` (seconds), and it may `cut` the stream after so many characters. With no rule: `You said: …`.
+may `delay` or `hang` (seconds), each word takes `pace` seconds, and it may `cut` the stream after so many characters.
+With no rule: `You said: …`.
 
 A recording is OGG or MP3, by name and by its first bytes; what follows them is heard as text, unless a rule of the
 purpose `transcribe` says otherwise.
@@ -152,11 +153,11 @@ def last_of(body: Body, role: str) -> str:
 
 def message_of(rule: Body, found: re.Match[str] | None, body: Body) -> Body:
     """Return the assistant message a rule gives, or the default for the request's purpose."""
+    reply = found.expand(rule["reply"]) if found and "reply" in rule else rule.get("reply")
     if "calls" in rule:
         calls = [_call(number, call, found) for number, call in enumerate(rule["calls"])]
-        return {"role": "assistant", "content": rule.get("reply"), "tool_calls": calls}
-    reply = rule.get("reply", _default(body))
-    return {"role": "assistant", "content": found.expand(reply) if found and "reply" in rule else reply}
+        return {"role": "assistant", "content": reply, "tool_calls": calls}
+    return {"role": "assistant", "content": _default(body) if reply is None else reply}
 
 
 def _default(body: Body) -> str:
@@ -257,6 +258,7 @@ async def _answer(request: web.Request, body: Body, rule: Body, message: Body) -
                 request.transport.abort()
             return response
         await response.write(_chunk(body, [{"index": 0, "delta": delta, "finish_reason": None}]))
+        await asyncio.sleep(float(rule.get("pace", 0)))
     await response.write(_chunk(body, [{"index": 0, "delta": {}, "finish_reason": finish}]))
     if body.get("stream_options", {}).get("include_usage"):
         await response.write(_chunk(body, [], _usage(body, message)))
