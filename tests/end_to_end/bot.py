@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import os
+import signal
 import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from adapters.sql import open_store
-from core.conversation import Turn
+from core.conversation import Conversation, Turn
 from core.messages import ChatKey, Person
 from tests.end_to_end.model_server import ModelServer
 
@@ -60,6 +63,22 @@ class Bot:
         """Run the command `keepmind`."""
         return await self.run("-m", "bots", *arguments, said=said)
 
+    @asynccontextmanager
+    async def served(self, *platforms: str) -> AsyncIterator[asyncio.subprocess.Process]:
+        """Run `keepmind run` until the block ends, then end it as systems do, unless it was killed in the block."""
+        process = await self.start("-m", "bots", "run", *platforms)
+        try:
+            yield process
+            if process.returncode is None:
+                process.send_signal(signal.SIGTERM)
+            _, log = await asyncio.wait_for(process.communicate(), 20)
+            assert process.returncode in (0, -signal.SIGKILL), log.decode()
+            assert not any(value in log.decode() for name, value in self.settings.items() if "TOKEN" in name)
+        finally:
+            if process.returncode is None:
+                process.kill()
+                await process.wait()
+
     async def chat(self, *lines: str, chat: str = "demo", more: tuple[str, ...] = ()) -> list[str]:
         """Say lines in a chat; give the lines printed. The process must end well."""
         done = await self.keepmind("chat", "--chat", chat, *more, said="".join(f"{line}\n" for line in lines))
@@ -78,9 +97,14 @@ class Bot:
 
     async def stored(self, chat: ChatKey = DEMO, person: str = "") -> tuple[list[Turn], dict[str, Any], list[str]]:
         """Give the turns, the facts and the faults of what is stored of a chat, of its one person unless named."""
+        conversation, faults = await self.remembered(chat, person)
+        return list(conversation.turns), dict(conversation.profile), faults
+
+    async def remembered(self, chat: ChatKey, person: str = "") -> tuple[Conversation, list[str]]:
+        """Give what is stored of a chat, with the facts of its one person unless named, and the faults of it all."""
         store = await open_store(f"sqlite:///{self.database}")
         try:
-            conversation = await store.load(chat, Person(chat.platform, person or chat.chat))
-            return list(conversation.turns), dict(conversation.profile), list(await store.verify())
+            who = Person(chat.platform, person or chat.chat)
+            return await store.load(chat, who), list(await store.verify())
         finally:
             await store.aclose()

@@ -7,7 +7,6 @@ import os
 import random
 import signal
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -111,24 +110,9 @@ class Talk:
         await self.telegram.reply(said.chat, after=said, timeout=60, where=lambda m: _ends(m.text, text))
         await self.telegram.quiet(0.5)
 
-    @asynccontextmanager
-    async def served(self) -> AsyncIterator[asyncio.subprocess.Process]:
-        """Run `keepmind run telegram`, and end it as systems do unless it was killed."""
-        process = await self.bot.start("-m", "bots", "run", "telegram")
-        try:
-            yield process
-            if process.returncode is None:
-                process.send_signal(signal.SIGTERM)
-            _, log = await asyncio.wait_for(process.communicate(), 20)
-            assert process.returncode in (0, -signal.SIGKILL), log.decode()
-        finally:
-            if process.returncode is None:
-                process.kill()
-                await process.wait()
-
     async def ended(self) -> None:
         """Restart for good, say one thing more to each chat, and check all that is stored and seen."""
-        async with self.served():
+        async with self.bot.served("telegram"):
             for what in (HELLO, TALE):
                 await self._answered(self.say(what))
         private = await self._turns(str(self.ann.id))
@@ -187,11 +171,11 @@ async def test_kills_at_named_steps_lose_and_double_nothing(talk: Talk, steps: l
 
 
 async def test_the_command_killed_while_it_answers_loses_and_doubles_nothing(talk: Talk) -> None:
-    async with talk.served() as process:
+    async with talk.bot.served("telegram") as process:
         said = talk.say(STORY)
         await talk.telegram.reply(said.chat, after=said, timeout=30)
         process.kill()
-    async with talk.served() as process:
+    async with talk.bot.served("telegram") as process:
         talk.say(TALE)
         await talk.telegram.wait_for(lambda: talk.group.from_bot, timeout=30)
         await asyncio.sleep(0.2)

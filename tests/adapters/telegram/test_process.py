@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import asyncio
-import os
-import signal
 import socket
-import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
 from adapters.telegram.server import TelegramServer, User
+from tests.end_to_end.bot import Bot
 from tests.end_to_end.model_server import ModelServer
-
-ROOT = Path(__file__).parents[3]
 
 
 @pytest.fixture
@@ -25,39 +19,16 @@ async def model() -> AsyncIterator[ModelServer]:
         yield model
 
 
-@asynccontextmanager
-async def running(server: TelegramServer, model: ModelServer, folder: Path, **more: str) -> AsyncIterator[None]:
-    """Run `keepmind run` until the block ends, then ask it to end as systems do."""
-    own = {
-        "TELEGRAM_BOT_TOKEN": server.token,
-        "TELEGRAM_API_URL": server.url,
-        "OPENAI_BASE_URL": model.url,
-        "OPENAI_API_KEY": "sk-test-0123456789",
-        "KEEPMIND_ALLOWED": "telegram:*",
-        "KEEPMIND_DATA_DIR": str(folder / "data"),
-        "PYTHONPATH": str(ROOT),
-        "PATH": os.environ["PATH"],
-        "HOME": str(folder),
-    }
-    process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "bots", "run", cwd=folder, env=own | more, stderr=asyncio.subprocess.PIPE
-    )
-    try:
-        yield
-        process.send_signal(signal.SIGTERM)
-        _, log = await asyncio.wait_for(process.communicate(), 20)
-        assert process.returncode == 0, log.decode()
-        assert server.token not in log.decode()
-    finally:
-        if process.returncode is None:
-            process.kill()
-            await process.wait()
+@pytest.fixture
+def bot(server: TelegramServer, model: ModelServer, tmp_path: Path) -> Bot:
+    settings = {"TELEGRAM_BOT_TOKEN": server.token, "TELEGRAM_API_URL": server.url, "KEEPMIND_ALLOWED": "telegram:*"}
+    return Bot(model, tmp_path, settings)
 
 
 async def test_it_serves_by_polling_stops_when_told_and_remembers_by_webhook(
-    server: TelegramServer, ann: User, model: ModelServer, tmp_path: Path
+    server: TelegramServer, ann: User, model: ModelServer, bot: Bot
 ) -> None:
-    async with running(server, model, tmp_path):
+    async with bot.served():
         said = server.say(ann, ann, "I am Ann")
         assert (await server.reply(ann, after=said, timeout=30)).text == "You said: I am Ann"
         said = server.voice(ann, ann, b"OggSI live in Rome")
@@ -65,7 +36,8 @@ async def test_it_serves_by_polling_stops_when_told_and_remembers_by_webhook(
         said = server.document(ann, ann, "notes.md", b"# Zebra")
         assert "Zebra" in (await server.reply(ann, after=said)).text, "documents are read"
     polls = server.journal.counts["getUpdates"]
-    async with running(server, model, tmp_path, **webhook()):
+    bot.settings |= webhook()
+    async with bot.served():
         said = server.say(ann, ann, "and now?")
         await server.reply(ann, after=said, timeout=30)
     asked = [entry["request"]["messages"] for entry in model.journal if entry["purpose"] == "answer"]
