@@ -41,8 +41,10 @@ async def ticking(tick: Callable[[], Awaitable[None]], seconds: float, *, at_onc
     try:
         yield
     finally:
-        scheduler.shutdown(wait=False)
+        scheduler.pause()
         await guarded.end()
+        await asyncio.sleep(0)  # let the call return before the scheduler ends: it would be logged as cancelled
+        scheduler.shutdown(wait=False)
 
 
 class _Guarded:

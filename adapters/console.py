@@ -5,9 +5,11 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import signal
 import sys
 import threading
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Coroutine, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol, TextIO
@@ -48,7 +50,7 @@ class Engine(Protocol):
         """The commands a person may type."""
         ...
 
-    async def handle(self, message: Message) -> Reply | None:
+    def handle(self, message: Message) -> Coroutine[None, None, Reply | None]:
         """Answer a message; done once the answer was delivered. None for a message seen before."""
         ...
 
@@ -81,10 +83,12 @@ class ConsoleAdapter:
         sink: TextIO | None = None,
         history: Path | None = None,
     ) -> None:
-        self._chat, self._person, self._private = chat, person, private
+        self.chat, self.person, self.private = chat, person, private
         self._source = source or sys.stdin
         self._screen = Screen(sink)
         self._history = history
+        self._lines: AsyncIterator[str] | None = None
+        self._first = ""
         self.interactive = self._source.isatty() and self._screen.live
         self.quiet = 0.05 if self.interactive else 0.0
         self.pace: float | None = 0.0 if self.interactive else None
@@ -92,7 +96,7 @@ class ConsoleAdapter:
     async def run(self, engine: Engine) -> int:
         """Hold the conversation until the input ends, or its reader is gone; how many lines were said."""
         said = 0
-        async for line in self._terminal(engine) if self.interactive else lines(self._source.fileno()):
+        async for line in self._terminal(engine) if self.interactive else self._piped():
             if line.strip():
                 await self._say(engine, line)
                 said += 1
@@ -100,9 +104,24 @@ class ConsoleAdapter:
                 break
         return said
 
+    async def has_words(self) -> bool:
+        """Say whether a pipe brings any words at all; a terminal may always."""
+        if self.interactive:
+            return True
+        self._lines = lines(self._source.fileno())
+        self._first = await anext((line async for line in self._lines if line.strip()), "")
+        return bool(self._first)
+
+    async def _piped(self) -> AsyncIterator[str]:
+        if self._first:
+            yield self._first
+        async for line in self._lines or lines(self._source.fileno()):
+            yield line
+
     async def _say(self, engine: Engine, text: str) -> None:
         try:
-            await engine.handle(self.to_message(text))
+            with self._stopping(engine):
+                await engine.handle(self.to_message(text))
         except KeepmindError as error:
             if not self.interactive:
                 raise
@@ -110,21 +129,36 @@ class ConsoleAdapter:
         if text.lstrip().startswith("/forget"):
             forget_lines(self._history)
 
+    @contextmanager
+    def _stopping(self, engine: Engine) -> Iterator[None]:
+        """Let Ctrl-C at a terminal stop the answer in progress, as `/stop` does."""
+        loop = asyncio.get_running_loop()
+        stops: set[asyncio.Task[Reply | None]] = set()
+        if self.interactive:
+            loop.add_signal_handler(
+                signal.SIGINT, lambda: stops.add(loop.create_task(engine.handle(self.to_message("/stop"))))
+            )
+        try:
+            yield
+        finally:
+            if self.interactive:
+                loop.remove_signal_handler(signal.SIGINT)
+
     def to_message(self, text: str) -> Message:
         """Make a message of a line; its id is unique for ever."""
         return Message(
             id=uuid4().hex,
-            chat=self._chat,
-            sender=self._person,
+            chat=self.chat,
+            sender=self.person,
             text=text,
             sent_at=datetime.now(UTC),
-            name="" if self._private and self._person.user == self._chat.chat else self._person.user,
-            private=self._private,
+            name="" if self.private and self.person.user == self.chat.chat else self.person.user,
+            private=self.private,
         )
 
     def serves(self, chat: ChatKey) -> bool:
         """Say whether a chat is the one at this terminal."""
-        return chat == self._chat
+        return chat == self.chat
 
     def split(self, text: str) -> Sequence[str]:
         """Leave the answer whole: a terminal takes any length."""

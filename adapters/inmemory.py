@@ -18,6 +18,7 @@ from core.errors import StaleBase, StaleEpoch
 from core.facts import Change, Fact, Facts
 from core.kept import (
     BUTTON_DAYS,
+    MOST_PAIRINGS,
     Cut,
     Gone,
     bare,
@@ -81,6 +82,8 @@ class InMemoryStore:
         self._audit: list[AuditEntry] = []
         self._allow: dict[str, tuple[str, datetime]] = {}
         self._buttons: dict[int, tuple[str, Person, datetime]] = {}
+        self._block: dict[str, tuple[str, datetime]] = {}
+        self._pairings: dict[Person, tuple[str, datetime]] = {}
         self._last_id = 0
 
     async def receive(self, message: Message, *, keep: bool = True) -> bool:
@@ -236,8 +239,9 @@ class InMemoryStore:
         names = {str(chat): str(there) for chat, there in to.items()}
         self._move_jobs(names)
         self._move_facts(str(old), new.scope, names)
-        if str(old) in self._allow:
-            self._allow.setdefault(str(new), self._allow[str(old)])
+        for entries in (self._allow, self._block):
+            if str(old) in entries:
+                entries.setdefault(str(new), entries[str(old)])
 
     def _move_turns(self, old: ChatKey, new: ChatKey) -> None:
         turns, before, there = self._turns_of(old), self._chat(old), self._chat(new)
@@ -516,7 +520,9 @@ class InMemoryStore:
         return Counter(jobs=len(dropped))
 
     def _drop_person(self, person: Person) -> Counter[str]:
-        counts = Counter(settings=int(self._settings.pop(person, None) is not None), buttons=self._drop_buttons(person))
+        counts = Counter(settings=int(self._settings.pop(person, None) is not None))
+        counts += Counter(buttons=self._drop_buttons(person))
+        counts += Counter(pairings=int(self._pairings.pop(person, None) is not None))
         for owner in [key for key in self._facts.keys() | self._changes.keys() if key[0] == person]:
             counts += Counter(facts=len(self._facts.pop(owner, {})), changes=len(self._changes.pop(owner, [])))
         return counts
@@ -548,12 +554,14 @@ class InMemoryStore:
         return {
             "allow": list(self._allow.items()),
             "audit": self._audit,
+            "block": list(self._block.items()),
             "button": list(self._buttons.items()),
             "change": list(self._changes.items()),
             "chat": list(map(str, self._chats)),
             "fact": list(self._facts.items()),
             "inbox": [(str(chat), key, r.message) for (chat, key), r in self._inbox.items()],
             "job": [queued.job for queued in self._jobs.values()],
+            "pairing": list(self._pairings.items()),
             "person": list(self._settings.items()),
             "segment": list(self._segments.values()),
             "turn": list(self._turns.values()),
@@ -598,6 +606,7 @@ class InMemoryStore:
         self._buttons = {
             id_: button for id_, button in self._buttons.items() if button[2] >= now - timedelta(days=BUTTON_DAYS)
         }
+        self._pairings = {person: pairing for person, pairing in self._pairings.items() if pairing[1] > now}
         return len(old)
 
     async def button(self, command: str, owner: Person, at: datetime) -> int:
@@ -636,6 +645,34 @@ class InMemoryStore:
     async def allowed(self) -> Sequence[str]:
         await asyncio.sleep(0)
         return sorted(self._allow)
+
+    async def block(self, entry: str, by: str, at: datetime) -> None:
+        await asyncio.sleep(0)
+        self._block.setdefault(storable(entry), (storable(by), at))
+
+    async def unblock(self, entry: str) -> bool:
+        await asyncio.sleep(0)
+        return self._block.pop(storable(entry), None) is not None
+
+    async def blocked(self) -> Sequence[str]:
+        await asyncio.sleep(0)
+        return sorted(self._block)
+
+    async def pair(self, person: Person, code: str, now: datetime, until: datetime) -> str:
+        await asyncio.sleep(0)
+        person, good = storable(person), {p: c for p, (c, end) in self._pairings.items() if end > now}
+        if person not in good and len(good) < MOST_PAIRINGS:
+            good[person] = storable(code)
+            self._pairings[person] = (good[person], until)
+        return good.get(person, "")
+
+    async def paired(self, code: str, now: datetime) -> Person | None:
+        await asyncio.sleep(0)
+        wanted = storable(code)
+        found = next((p for p, (c, until) in self._pairings.items() if c == wanted and until > now), None)
+        if found is not None:
+            del self._pairings[found]
+        return found
 
     async def aclose(self) -> None:
         """Let go of nothing: a bot started again on this store finds what it kept."""

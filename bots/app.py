@@ -51,7 +51,7 @@ async def open_app(
         store = store if store is not None else await stack.enter_async_context(open_database(settings))
         llm, counter = await stack.enter_async_context(open_model(settings, warm=serving and bool(adapters)))
         ports = Ports(store, llm, counter, SystemClock(), adapters)
-        bot = bot or Bot(load_persona(settings.engine.persona), memory=chosen_memories(settings, llm))
+        bot = bot or Bot(_persona(settings), memory=chosen_memories(settings, llm))
         engine = build(
             bot,
             ports,
@@ -89,6 +89,10 @@ async def open_database(settings: Settings) -> AsyncIterator[ConversationStore]:
         yield store
     finally:
         await store.aclose()
+
+
+def _persona(settings: Settings) -> str:
+    return f"Your name is {settings.engine.name}.\n\n{load_persona(settings.engine.persona)}"
 
 
 def _make_folder(folder: Path) -> None:

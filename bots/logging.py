@@ -21,7 +21,7 @@ _SECRETS = re.compile(
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"  # the password in an address
     r"|(?<=Bearer )\S+"
 )
-_TALKATIVE = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "telegram", "discord", "alembic")
+_TALKATIVE = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "telegram", "discord", "alembic", "apscheduler")
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
 

@@ -42,8 +42,8 @@ def _custom(kind: str) -> Memory:
         sys.path.append(str(Path.cwd()))
     try:
         made = getattr(import_module(module), name)()
-    except (ImportError, AttributeError, TypeError) as error:
-        raise ConfigError(f"the memory {kind!r} can't be made: {error}") from error
+    except Exception as error:  # whatever the operator's own code does
+        raise ConfigError(f"the memory {kind!r} can't be made: {type(error).__name__}: {error}") from error
     if not isinstance(made, Memory):
         raise ConfigError(f"the memory {kind!r} is no subclass of core.Memory")
     return made

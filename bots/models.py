@@ -9,12 +9,12 @@ from typing import Any
 
 from bots.output import tell
 from config.settings import Settings
-from core.errors import ConfigError, LLMRejected
+from core.errors import ConfigError, LLMRejected, LLMUnavailable
 from core.llm import LLM, Completion, OnText, Request, TokenCounter
 
 LOCAL_CONTEXT = 4096
-LOCAL_TEMPERATURE = 0.2
-"""So small a model wanders off when it writes more freely."""
+LOCAL_EXTRA = {"temperature": 0.2, "stop": ["<remembered", "</remembered"]}
+"""So small a model wanders off when it writes more freely, and may write on in the form of what it is given."""
 
 
 @asynccontextmanager
@@ -51,13 +51,17 @@ async def _server_model(settings: Settings, **more: Any) -> AsyncIterator[LLM]:
         "calls_tools": None if model.calls_tools == "auto" else model.calls_tools,
         "silence": model.silence_seconds,
         "retry_seconds": model.retry_seconds,
-        "answer_extra": {} if model.temperature is None else {"temperature": model.temperature},
+        "answer_extra": _temperature(settings),
     }
     llm = OpenAILLM(**{**given, **more})
     try:
         yield llm
     finally:
         await llm.aclose()
+
+
+def _temperature(settings: Settings) -> dict[str, float]:
+    return {} if settings.model.temperature is None else {"temperature": settings.model.temperature}
 
 
 class LocalModel:
@@ -80,7 +84,13 @@ class LocalModel:
         from adapters.llamacpp import plain
 
         assert self._llm is not None
-        return await self._llm.complete(plain(request), on_text)
+        try:
+            return await self._llm.complete(plain(request), on_text)
+        except LLMUnavailable:
+            self._llm = None  # its process is gone; the next request starts another
+            raise LLMUnavailable(
+                "The small local model has stopped; it is started again when it is next asked."
+            ) from None
 
     async def _open(self) -> None:
         from adapters.llamacpp import ANSWER_EXTRA, EmbeddedServer, fetch, model_file
@@ -100,7 +110,8 @@ class LocalModel:
                 context=server.context,
                 calls_tools=False,
                 fallback_model=None,
-                answer_extra={**ANSWER_EXTRA, "temperature": self._settings.model.temperature or LOCAL_TEMPERATURE},
+                extra={"temperature": 0},
+                answer_extra={**ANSWER_EXTRA, **LOCAL_EXTRA, **_temperature(self._settings)},
             )
         )
 

@@ -7,7 +7,7 @@ from core.commands import Command, Context, command
 from core.conversation import Conversation
 from core.errors import CommandError, KeepmindError
 from core.messages import PRIVATE, ChatKey, Person, Reply
-from core.store import ChatInfo
+from core.store import AuditEntry, ChatInfo
 
 
 @command(admin=True, at_once=True, private=True, arguments="[CHAT|PERSON]")
@@ -98,4 +98,54 @@ async def admin_stats(context: Context) -> str:
     return "\n".join([*rows, f"failed jobs since the start: {context.engine.compactor.failures}"])
 
 
-ADMIN_COMMANDS: tuple[Command, ...] = (admin_memory_view, admin_memory_clear, admin_compact, admin_stats)
+@command(admin=True, at_once=True, private=True, arguments="CODE|PERSON|CHAT")
+async def admin_allow(context: Context, whom: str) -> str:
+    """Let a person in by the code they were given, or a person or a chat by its id (platform:id)."""
+    if ":" in whom:
+        entry = _entry(whom)
+        await context.store.allow(entry, str(context.person), context.now)
+        return f"{entry} may talk to me now."
+    person = await context.engine.pairing.admit(whom, context.person)
+    await _note(context, f"/admin allow {person}")
+    return f"{person} may talk to me now."
+
+
+@command(admin=True, at_once=True, private=True, arguments="PERSON|CHAT")
+async def admin_block(context: Context, whom: str) -> str:
+    """Let a person or a chat (platform:id) no longer talk to me; I won't answer them at all."""
+    entry = _entry(whom)
+    if context.engine.access.is_admin(Person.parse(entry)):
+        raise CommandError(f"{entry} is an admin, by the configuration.")
+    await context.engine.access.block(entry, str(context.person), context.now)
+    return f"{entry} is blocked."
+
+
+@command(admin=True, at_once=True, private=True, arguments="PERSON|CHAT")
+async def admin_unblock(context: Context, whom: str) -> str:
+    """Take a block back."""
+    entry = _entry(whom)
+    return f"{entry} is blocked no more." if await context.engine.access.unblock(entry) else f"{entry} was not blocked."
+
+
+def _entry(whom: str) -> str:
+    """Read a person or a chat by its id; names can be taken by others, so they let nobody in."""
+    key = _key(whom)
+    if key.topic is not None or key.chat.startswith(("@", "*")):
+        raise CommandError(f"{whom.strip()[:80]!r} is no person or chat; write its id as platform:id")
+    return str(key)
+
+
+async def _note(context: Context, what: str) -> None:
+    entry = AuditEntry(str(context.person), what, str(context.message.chat), context.now)
+    await context.store.audit(entry)
+
+
+ADMIN_COMMANDS: tuple[Command, ...] = (
+    admin_memory_view,
+    admin_memory_clear,
+    admin_compact,
+    admin_stats,
+    admin_allow,
+    admin_block,
+    admin_unblock,
+)

@@ -78,9 +78,12 @@ def build(
 ) -> Engine:
     """Put a bot together: every collaborator is an argument, nothing is started."""
     counter = RecentCounter(ports.counter)
+    memories = bot.memories()
+    for memory in memories:
+        memory.meet(ports.llm)
     composer = Composer(
         bot.persona,
-        bot.memories(),
+        memories,
         bot.tools,
         ports.store,
         ports.llm,

@@ -109,9 +109,16 @@ class Compactor:
             await self._store.finish(job, self._owner)
         except asyncio.CancelledError:
             with contextlib.suppress(KeepmindError):
-                await self._postpone(job)
+                await self._cut_short(job)
         except Exception as error:
             await self._failed(job, error)
+
+    async def _cut_short(self, job: Job) -> None:
+        """Put a job off; the rest of a chat that is busy again is queued anew once it is quiet."""
+        if job.kind == "rest" and not self._closing:
+            await self._store.finish(job, self._owner)
+        else:
+            await self._postpone(job)
 
     async def _failed(self, job: Job, error: Exception) -> None:
         self.failures += 1

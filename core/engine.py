@@ -20,6 +20,7 @@ from core.exchange import Collaborators, Exchange
 from core.kept import destination
 from core.lanes import Entry, Lane, Lanes
 from core.messages import ChatKey, Message, Person, Reply
+from core.pairing import Pairing
 from core.prompt import Row
 from core.store import AuditEntry
 
@@ -34,9 +35,10 @@ class Engine:
         self.access = access
         self.commands = commands
         self.compactor = compactor
+        self.pairing = Pairing(shared.store, shared.clock)
         self._lanes = Lanes(self._work)
         self._doors: WeakValueDictionary[ChatKey, asyncio.Lock] = WeakValueDictionary()
-        self._told: dict[str, None] = {}
+        self._told: dict[Person, None] = {}
         self._at_once: set[asyncio.Task[Reply | None]] = set()
 
     async def handle(self, message: Message) -> Reply | None:
@@ -87,15 +89,16 @@ class Engine:
         return task
 
     async def _refuse(self, message: Message) -> None:
-        who = str(message.sender)
-        started = message.text.startswith("/start")
-        if message.addressed and not message.anonymous and (started or who not in self._told):
-            self._told[who] = None
-            if len(self._told) > 10_000:
-                del self._told[next(iter(self._told))]
-            only_for = None if message.private else message.sender
-            out = Outgoing(message.chat, sentences.NOT_ALLOWED.format(person=who), only_for=only_for)
-            await self._delivery(message.chat).say(out)
+        who = message.sender
+        known = who in self._told and not message.text.startswith("/start")
+        if known or message.anonymous or not message.addressed or await self.access.is_blocked(message):
+            return
+        self._told[who] = None
+        if len(self._told) > 10_000:
+            del self._told[next(iter(self._told))]
+        sentence = sentences.stranger(who, await self.pairing.code_for(who))
+        only_for = None if message.private else who
+        await self._delivery(message.chat).say(Outgoing(message.chat, sentence, only_for=only_for))
 
     def _delivery(self, chat: ChatKey) -> Delivery:
         return self.shared.deliveries[chat.platform]
@@ -193,8 +196,7 @@ class Engine:
             await self.shared.store.move_chat(old, new)
             for chat, to in becoming.items():
                 self._lanes.move(chat, to)
-            if self.access.names(old):
-                await self.shared.store.allow(str(new), "moved", self.shared.clock.now())
+            await self.access.move(old, new, self.shared.clock.now())
 
     def last_report(self, message: Message) -> Sequence[Row] | None:
         """Tell what the last prompt composed for a person in a chat was made of; None when there was none yet."""
@@ -214,6 +216,10 @@ class Engine:
     def _serves(self, chat: ChatKey) -> bool:
         delivery = self.shared.deliveries.get(chat.platform)
         return delivery is not None and delivery.adapter.serves(chat)
+
+    async def idle(self) -> None:
+        """Wait until nothing is in progress: after `recover`, until what was left open is answered."""
+        await self._lanes.idle()
 
     async def aclose(self, seconds: float = 10) -> None:
         """Finish what is in progress within `seconds`; what is not can be taken up at the next start."""

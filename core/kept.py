@@ -19,6 +19,8 @@ Gone = Callable[[Source], bool]
 
 BUTTON_DAYS = 30
 """How long a button is kept."""
+MOST_PAIRINGS = 1000
+"""How many strangers may be waiting to be let in."""
 EXPORT_SCHEMA = "keepmind/export/1"
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")

@@ -181,6 +181,11 @@ class Lanes:
             logger.error("a message in %s met a bug: %s", lane.chat, type(error).__name__)
             logger.debug("its traceback", exc_info=error)
 
+    async def idle(self) -> None:
+        """Wait until nothing is in progress."""
+        while workers := [lane.worker for lane in self._lanes.values() if lane.worker]:
+            await asyncio.wait(workers)
+
     async def drain(self, seconds: float) -> None:
         """Wait until all is done, at most `seconds`; what is not is cancelled and can be taken up at the next start."""
         self._drained = True

@@ -23,8 +23,8 @@ async def known_fact(context: Context, key: str) -> Fact:
     facts = (await context.here()).facts
     found = facts.by_key.get(key_of(key))
     if found is None:
-        known = ", ".join(sorted(facts)) or "nothing"
-        raise CommandError(f"I know nothing called {key[:80]!r}. I know: {known}.")
+        known = f"I know: {', '.join(sorted(facts))}." if facts else "I know no facts about you yet."
+        raise CommandError(f"I know nothing called {key[:80]!r}. {known}")
     return found
 
 

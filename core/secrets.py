@@ -31,6 +31,7 @@ _IS = (
 )
 _MY = r"(?:my|our|the|meine?|mon|notre|mi|minha|meu|(?:il|la)\s+mi[oa])"
 _STATED = (
+    re.compile(r"\b(?:pass|pwd|pw)\s*[:=]\s*(\S+)", re.IGNORECASE),
     re.compile(rf"(?:{_PASSWORD}|{_KEYLIKE}|\bpin\b)[^.!?\n:=]{{0,40}}?{_IS}\s*[«\"'“]?(\S+)", re.IGNORECASE),
     re.compile(rf"(?:{_PASSWORD}|{_KEYLIKE}|\bpin\b)[^.!?\n]{{0,40}}?[\s:=]((?=\S*\d)\S{{4,}})", re.IGNORECASE),
     re.compile(rf"(\S+)\s+(?:is|ist|est|es|è|é)\s+{_MY}\s+(?:\w+\s+)?(?:{_PASSWORD}|{_KEYLIKE}|pin\b)", re.IGNORECASE),

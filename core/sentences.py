@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.conversation import Answer
 from core.errors import ContextOverflow, LLMError, LLMRejected
+from core.messages import Person
 
 BLANK = "I have no words for that. Please ask me in another way."
 DECLINED = "I can't answer that one."
@@ -19,10 +20,19 @@ APOLOGY_BUG = "Sorry, something went wrong on my side. Your message is kept."
 TOO_OLD = "I was away when you wrote this; please ask again if it still matters."
 UNREADABLE = "I can't read this kind of message yet."
 NOT_ALLOWED = "I don't know you yet. Ask the operator to let you in; your id is {person}."
+NOT_PAIRED = (
+    "I don't know you yet. Tell the operator the code {code}, which lets you in and is good for a day; "
+    "your id is {person}."
+)
 ADMINS_ONLY = "Only an admin can do that."
 NOBODY = "You speak as nobody in particular here, so there is nothing I keep about you. Please ask in your own name."
 DONE = "Done."
 NO_SUCH_COMMAND = "I don't know /{name}. /help lists what I understand."
+
+
+def stranger(person: Person, code: str) -> str:
+    """Give what a stranger is told; without a code, when there are too many of them."""
+    return (NOT_PAIRED if code else NOT_ALLOWED).format(person=person, code=code)
 
 
 def shown(answer: Answer) -> str:

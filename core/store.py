@@ -57,7 +57,7 @@ class Receipt:
     """What an erasure removed: a count for each kind of thing, zero counts left out.
 
     The kinds are `turns`, `segments`, `facts` (whole), `items` (of facts that stay), `changes` (of the history),
-    `messages` (that waited), `settings`, `jobs` and `buttons`.
+    `messages` (that waited), `settings`, `jobs`, `buttons` and `pairings`.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -165,10 +165,10 @@ class ConversationStore(Protocol):
     async def move_chat(self, old: ChatKey, new: ChatKey) -> None:
         """Give all that is kept of a chat, and of its topics, to what it has become; again is harmless.
 
-        Turns, segments, waiting messages, jobs and facts move, with what their sources say; the new chat is allowed as
-        the old one was. The turns of both are one line, by age, so that nothing is lost. Moved messages get ids that
-        name the old chat, since the new one counts from the start; the bare keys stay with the old chat, so that a
-        repeat is still known. Where turns move, epoch and edition of both rise.
+        Turns, segments, waiting messages, jobs and facts move, with what their sources say; the new chat is allowed or
+        blocked as the old one was. The turns of both are one line, by age, so that nothing is lost. Moved messages get
+        ids that name the old chat, since the new one counts from the start; the bare keys stay with the old chat, so
+        that a repeat is still known. Where turns move, epoch and edition of both rise.
         """
         ...
 
@@ -288,7 +288,7 @@ class ConversationStore(Protocol):
     async def expire(self, now: datetime, *, keep_days: float) -> int:
         """Drop the bare inbox keys older than `keep_days` days that wait for nothing; how many.
 
-        What has a term of its own goes when that is over: buttons.
+        What has a term of its own goes when that is over: buttons and pairings.
         """
         ...
 
@@ -321,6 +321,29 @@ class ConversationStore(Protocol):
 
     async def allowed(self) -> Sequence[str]:
         """Give the entries of the allow table, sorted."""
+        ...
+
+    async def block(self, entry: str, by: str, at: datetime) -> None:
+        """Let a person or a chat (`platform:id`) no longer talk to the bot; again is harmless."""
+        ...
+
+    async def unblock(self, entry: str) -> bool:
+        """Take a block back; False when there was none."""
+        ...
+
+    async def blocked(self) -> Sequence[str]:
+        """Give the blocked entries, sorted."""
+        ...
+
+    async def pair(self, person: Person, code: str, now: datetime, until: datetime) -> str:
+        """Keep a code by which a stranger may be let in; give the one they have already, if it is still good.
+
+        Empty when too many strangers ask at once.
+        """
+        ...
+
+    async def paired(self, code: str, now: datetime) -> Person | None:
+        """Take the person of a code that is still good; the code is used up. None when there is none."""
         ...
 
     async def aclose(self) -> None:

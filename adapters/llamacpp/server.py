@@ -31,7 +31,7 @@ class EmbeddedServer:
     """Serves a GGUF file on a free port of this machine while it is entered; `base_url` is its address.
 
     It runs in a process of its own: llama.cpp holds Python's lock while it loads, and never ends when it is
-    stopped within an answer. That process ends when this one does, however it ends.
+    stopped within an answer. That process ends when this one does, however it ends; a Ctrl-C is not for it.
     `context` is in tokens. Raises ConfigError when the package or the file is missing or can't be used.
     """
 
@@ -45,7 +45,14 @@ class EmbeddedServer:
         self._check()
         arguments = (str(self._model), str(self.context), str(self._threads))
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-P", str(_CHILD), *arguments, stdin=PIPE, stdout=PIPE, stderr=DEVNULL
+            sys.executable,
+            "-P",
+            str(_CHILD),
+            *arguments,
+            stdin=PIPE,
+            stdout=PIPE,
+            stderr=DEVNULL,
+            start_new_session=True,
         )
         try:
             self.base_url = f"{await self._address(self._process)}/v1"

@@ -16,6 +16,8 @@ _WORDINGS = (
     r"reduce (the length of the|your) (messages|prompt|input)|must be reduced in order",  # Groq, OpenAI per minute
     r"tokens? (in request )?(more than|>=?) (max|\d+ max)|must have less than \d+ tokens|must be <= \d+",  # TGI
     r"too large for (the )?model|too many (input |prompt )?tokens|exceeds the limit of \d+",  # Mistral, GitHub Models
+    r"tokens from the initial prompt|input tokens exceed|range of input length|exceed max message tokens",  # others
+    r"keep the first \d+ tokens when",  # LM Studio
     r"context (window|size|length)( is| has been)? (full|exceeded|too small|limit)|context overflow",  # LM Studio
 )
 _OVERFLOW = re.compile("|".join(_WORDINGS), re.I)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -13,6 +14,8 @@ import openai
 from adapters.openai.overflow import overflows, told_size
 from adapters.openai.waits import asked_wait
 from core.errors import ContextOverflow, LLMError, LLMRejected, LLMUnavailable
+
+logger = logging.getLogger("keepmind.model")
 
 LIBRARY_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, json.JSONDecodeError, UnicodeDecodeError)
 
@@ -139,7 +142,8 @@ def _verdict(status: int, everything: str, message: str, model: str, server: Ser
         return not_the_protocol(server)
     if status == 408:
         return Trouble(LLMUnavailable(_busy(status, server)))
-    return Trouble(LLMRejected(f"The model server refused the request ({status}): {message}"))
+    logger.debug("the model server's words: %s", message)  # they may quote what a person said
+    return Trouble(LLMRejected(f"The model server refused the request ({status}); the log at DEBUG has its words."))
 
 
 def _unknown_model(model: str, server: Server) -> UnknownModel:

@@ -10,7 +10,7 @@ from sqlalchemy.dialects.sqlite import insert
 from adapters.sql.database import Transaction
 from adapters.sql.rows import to_micros, to_time
 from adapters.sql.statement import Statement
-from adapters.sql.tables import ALLOW, AUDIT
+from adapters.sql.tables import ALLOW, AUDIT, BLOCK
 from core.kept import storable
 from core.store import AuditEntry
 
@@ -23,6 +23,9 @@ NOTES = Statement(
 ALLOW_ENTRY = Statement(insert(ALLOW).values({c: bindparam(c.name) for c in ALLOW.c}).on_conflict_do_nothing())
 DISALLOW = Statement(delete(ALLOW).where(ALLOW.c.entry == bindparam("of_entry")))
 ALLOWED = Statement(select(ALLOW.c.entry).order_by(ALLOW.c.entry))
+BLOCK_ENTRY = Statement(insert(BLOCK).values({c: bindparam(c.name) for c in BLOCK.c}).on_conflict_do_nothing())
+UNBLOCK = Statement(delete(BLOCK).where(BLOCK.c.entry == bindparam("of_entry")))
+BLOCKED = Statement(select(BLOCK.c.entry).order_by(BLOCK.c.entry))
 
 
 def audit(tx: Transaction, entry: AuditEntry) -> None:
@@ -49,3 +52,18 @@ def disallow(tx: Transaction, entry: str) -> bool:
 def allowed(tx: Transaction) -> list[str]:
     """Read the allow table."""
     return [entry for (entry,) in tx.rows(ALLOWED)]
+
+
+def block(tx: Transaction, entry: str, by: str, at: datetime) -> None:
+    """Add an entry to the block table, unless it is there."""
+    tx.run(BLOCK_ENTRY, entry=storable(entry), by=storable(by), at=to_micros(at))
+
+
+def unblock(tx: Transaction, entry: str) -> bool:
+    """Take an entry off the block table."""
+    return tx.run(UNBLOCK, of_entry=storable(entry)) > 0
+
+
+def blocked(tx: Transaction) -> list[str]:
+    """Read the block table."""
+    return [entry for (entry,) in tx.rows(BLOCKED)]

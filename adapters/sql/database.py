@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Mapping
@@ -109,6 +110,7 @@ class Database:
     async def start(self, prepare: Prepare[None]) -> None:
         """Open the database, letting `prepare` look at it before anything is written. Raises StoreError."""
         _check_folder(self.where)
+        _make_private(self.where)
         self._thread = Thread(target=self._work, name="keepmind-sql", daemon=True)
         self._thread.start()
         try:
@@ -248,6 +250,12 @@ def _look(where: str, address: str, seen: Prepare[R]) -> R | None:
             return seen(connection, where)
     except (sqlite3.Error, DBAPIError) as error:
         raise explained(error, where) from None
+
+
+def _make_private(where: str) -> None:
+    """Make a new database file one that only its owner reads; where that can't be, opening it will say why."""
+    with suppress(OSError, ValueError):
+        os.close(os.open(where, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
 
 def _connection(address: str, patience: float) -> Connection:

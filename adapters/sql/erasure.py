@@ -12,6 +12,7 @@ from adapters.sql import chats, facts
 from adapters.sql.buttons import DELETE_OWN as DELETE_BUTTONS
 from adapters.sql.database import Transaction
 from adapters.sql.inbox import FIND, WAITING
+from adapters.sql.pairing import DELETE_OWN as DELETE_PAIRING
 from adapters.sql.rows import (
     FACT_JSON,
     MESSAGES_JSON,
@@ -186,7 +187,8 @@ def _erase_profile(tx: Transaction, person: str) -> Counter[str]:
     tx.cache.clear()
     tx.run(ALL_SOURCES, person=person)
     tx.run(DELETE_PERSON, person=person)
-    return counts + Counter(buttons=tx.run(DELETE_BUTTONS, owner=person))
+    pairings = tx.run(DELETE_PAIRING, of_person=person)
+    return counts + Counter(buttons=tx.run(DELETE_BUTTONS, owner=person), pairings=pairings)
 
 
 def _withdraw(

@@ -9,7 +9,7 @@ from sqlalchemy import ColumnElement, String, and_, bindparam, null, or_, select
 from sqlalchemy.dialects.sqlite import insert
 
 from adapters.sql import chats
-from adapters.sql.access import ALLOW_ENTRY
+from adapters.sql.access import ALLOW_ENTRY, BLOCK_ENTRY
 from adapters.sql.database import Transaction
 from adapters.sql.erasure import (
     DELETE_FACT,
@@ -27,7 +27,7 @@ from adapters.sql.erasure import (
 from adapters.sql.facts import PUT_FACT
 from adapters.sql.rows import CHANGE_JSON, FACT_JSON, MESSAGES_JSON, chat_key, to_body, to_segment
 from adapters.sql.statement import Statement
-from adapters.sql.tables import ALLOW, CHANGE, CHAT, FACT, INBOX, JOB, SEGMENT, SOURCE, TURN
+from adapters.sql.tables import ALLOW, BLOCK, CHANGE, CHAT, FACT, INBOX, JOB, SEGMENT, SOURCE, TURN
 from core.facts import Fact
 from core.kept import destination, joined, merged, moved, resourced, retold, storable
 from core.messages import ChatKey
@@ -102,6 +102,7 @@ MOVE_SCOPE = Statement(
     .where(SOURCE.c.scope == bindparam("of_scope"))
     .values(scope=bindparam("to"))
 )
+BLOCKED = Statement(select(BLOCK.c.by, BLOCK.c.at).where(BLOCK.c.entry == bindparam("entry")))
 ALLOWED = Statement(select(ALLOW.c.by, ALLOW.c.at).where(ALLOW.c.entry == bindparam("entry")))
 
 
@@ -114,8 +115,9 @@ def move_chat(tx: Transaction, old: ChatKey, new: ChatKey) -> None:
         _move_waiting(tx, from_, ChatKey.parse(to))
     _move_jobs(tx, keys)
     _move_facts(tx, old, new, keys)
-    if (entry := tx.row(ALLOWED, entry=str(old))) is not None:
-        tx.run(ALLOW_ENTRY, entry=str(new), by=entry[0], at=entry[1])
+    for found, copy in ((ALLOWED, ALLOW_ENTRY), (BLOCKED, BLOCK_ENTRY)):
+        for by, at in tx.rows(found, entry=str(old)):
+            tx.run(copy, entry=str(new), by=by, at=at)
     tx.cache.clear()
 
 

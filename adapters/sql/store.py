@@ -17,6 +17,7 @@ from adapters.sql import (
     inbox,
     jobs,
     moving,
+    pairing,
     path,
     seeing,
     turns,
@@ -170,6 +171,21 @@ class SqlStore:
 
     async def allowed(self) -> Sequence[str]:
         return await self._database.read(access.allowed)
+
+    async def block(self, entry: str, by: str, at: datetime) -> None:
+        await self._database.write(access.block, entry, by, at)
+
+    async def unblock(self, entry: str) -> bool:
+        return await self._database.write(access.unblock, entry)
+
+    async def blocked(self) -> Sequence[str]:
+        return await self._database.read(access.blocked)
+
+    async def pair(self, person: Person, code: str, now: datetime, until: datetime) -> str:
+        return await self._database.write(pairing.pair, person, code, now, until)
+
+    async def paired(self, code: str, now: datetime) -> Person | None:
+        return await self._database.write(pairing.paired, code, now)
 
     async def aclose(self) -> None:
         await self._database.stop()

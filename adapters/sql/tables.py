@@ -204,7 +204,30 @@ class ButtonRow(Row, table=True):
     at: int = Field(sa_type=BigInteger)
 
 
+class BlockRow(Row, table=True):
+    """Who may no longer talk to the bot."""
+
+    __tablename__ = "block"
+    __table_args__ = (KEYED,)
+
+    entry: str = Field(primary_key=True)
+    by: str
+    at: int = Field(sa_type=BigInteger)
+
+
+class PairingRow(Row, table=True):
+    """A stranger who asks to be let in, and the code that an admin does it by, good until `until`."""
+
+    __tablename__ = "pairing"
+    __table_args__ = (KEYED,)
+
+    person: str = Field(primary_key=True)
+    code: str = Field(index=True)
+    until: int = Field(sa_type=BigInteger)
+
+
 METADATA = Row.metadata
 INBOX, CHAT, TURN, SEGMENT = (METADATA.tables[name] for name in ("inbox", "chat", "turn", "segment"))
 PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fact", "change", "source"))
-JOB, AUDIT, ALLOW, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "allow", "button"))
+JOB, AUDIT, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "button"))
+ALLOW, BLOCK, PAIRING = (METADATA.tables[name] for name in ("allow", "block", "pairing"))

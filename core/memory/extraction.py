@@ -12,6 +12,7 @@ from core.errors import LLMError, ToolError
 from core.llm import LLM, PromptMessage, Request
 from core.memory.phrases import ASKING_TO_REMEMBER, GREETINGS
 from core.rendering import neutral
+from core.zones import zone_of
 
 NOTES = "notes"
 """The key of what a person asks to be remembered and no other key suits."""
@@ -24,6 +25,8 @@ facts."""
 
 FORM_INSTRUCTIONS = """Read the message. Fill in what the person says about themselves, copying their own words. Use \
 null for everything that is not said."""
+FORM_FIELDS = ("name", "age", "city", "hobbies")
+"""What a form asks for: with more fields a very small model fills all of them with one word."""
 _SEVERAL = re.compile(r",|;|，|、|\band\b")
 
 
@@ -113,6 +116,8 @@ def _suits(fact: Proposed, words: str) -> bool:
         return same(fact.value).strip(".,!?") not in GREETINGS
     if fact.key in ("age", "birth_date"):
         return any(c.isnumeric() for c in fact.value)
+    if fact.key == "time_zone":
+        return zone_of(fact.value) is not None
     return fact.key != NOTES or bool(ASKING_TO_REMEMBER.search(words))
 
 

@@ -53,21 +53,27 @@ class Keepmind(Memory):
             if segment.made_by == "extract":
                 conversation = await self._redo(conversation, segment, work)
         if self._wanted(conversation, work):
-            while run := self._next_run(conversation, work):
+            goal = max((t.id for t in self._foldable(conversation, work)), default=0)
+            while (run := self._next_run(conversation, work)) and run[0].id <= goal:
+                run = [t for t in run if t.id <= goal]
                 text = await self._gist(run, work)
                 conversation = await commit(conversation, run, text, "model", work)
         if sum(s.tokens for s in conversation.segments) > self.sizes.within(work.budget).merge_tokens:
             await self._merge(conversation, work)
 
     def _wanted(self, conversation: Conversation, work: Compaction) -> bool:
-        return work.idle or work.low or self._is_over(conversation, work.budget)
+        grown = work.idle and len(conversation.turns) > 2 * self.limits.idle_turns
+        return grown or work.low or self._is_over(conversation, work.budget)
 
     def _next_run(self, conversation: Conversation, work: Compaction) -> list[Turn]:
-        limits = self.limits.within(work.budget)
-        turns = limits.idle_turns if work.idle else limits.low_turns
-        run = window.foldable(conversation.path, turns=turns, tokens=limits.low_tokens, newest=work.budget // 2)
+        run = self._foldable(conversation, work)
         room = summary.input_budget(work.llm, self._size(work))
         return window.first_part(run, room) if run else []
+
+    def _foldable(self, conversation: Conversation, work: Compaction) -> list[Turn]:
+        limits = self.limits.within(work.budget)
+        turns = limits.idle_turns if work.idle else limits.low_turns
+        return window.foldable(conversation.path, turns=turns, tokens=limits.low_tokens, newest=work.budget // 2)
 
     async def _gist(self, turns: Sequence[Turn], work: Compaction) -> str:
         texts = summary.transcript(turns)

@@ -42,6 +42,9 @@ class Memory:
     rules: str = ""
     """What the model is told about this memory, in the system message."""
 
+    def meet(self, llm: LLM) -> None:
+        """Learn which model the bot uses, before anything else."""
+
     async def recall(self, conversation: Conversation, prompt: Prompt) -> None:
         """Put what is remembered into the prompt. Only reads."""
 

@@ -12,6 +12,7 @@ from core.conversation import Conversation, State, Turn
 from core.draft import SHORT_FORMS, FactDraft, FactRules, Words
 from core.errors import ToolError
 from core.facts import Fact, Writer
+from core.llm import LLM
 from core.memory import extraction, summary
 from core.memory.extraction import Proposed
 from core.memory.memory import Compaction, Memory
@@ -88,7 +89,7 @@ class Profile(Memory):
         fields: Sequence[str] = FIELDS,
         rules: FactRules = FactRules(),  # noqa: B008 -- frozen
         method: Method = "auto",
-        calls_tools: Callable[[], bool] = lambda: True,
+        calls_tools: Callable[[], bool] | None = None,
     ) -> None:
         self.fields = tuple(fields)
         self.limits = rules
@@ -101,7 +102,11 @@ class Profile(Memory):
         """How facts are written now."""
         if self._method != "auto":
             return self._method
-        return "tools" if self._calls_tools() else "schema"
+        return "tools" if self._calls_tools is None or self._calls_tools() else "schema"
+
+    def meet(self, llm: LLM) -> None:
+        """Learn which model is used: whether it can call tools decides how facts are written."""
+        self._calls_tools = self._calls_tools or (lambda: llm.calls_tools)
 
     async def recall(self, conversation: Conversation, prompt: Prompt) -> None:
         """Put the facts before the new message, one a line, the oldest first and the pinned last."""
@@ -126,8 +131,19 @@ class Profile(Memory):
     async def extract(self, turn: Turn, work: Compaction) -> None:
         """Take facts from the person's own words in a turn, once."""
         if (await work.store.settings(turn.sender)).may_learn(turn.at):
-            proposed = await extraction.propose(turn.own_words, self.fields, work.llm, as_form=self.method == "form")
+            if self.method == "form":
+                await self._fill_in(turn, work)
+                return
+            proposed = await extraction.propose(turn.own_words, self.fields, work.llm)
             await self._write(turn, proposed, work, "extraction")
+
+    async def _fill_in(self, turn: Turn, work: Compaction) -> None:
+        """Let a very small model fill in a short form; it confuses too much to be let change what is known."""
+        fields = [f for f in self.fields if f in extraction.FORM_FIELDS] or self.fields
+        proposed = await extraction.propose(turn.own_words, fields, work.llm, as_form=True)
+        known = (await work.store.load(turn.chat, turn.sender, private=turn.message.private)).facts
+        fresh = [p for p in proposed if p.key not in known or p.key not in self.limits.single]
+        await self._write(turn, fresh, work, "extraction")
 
     async def compact(self, conversation: Conversation, work: Compaction) -> None:
         """Take a second look, when a chat has gone quiet, for facts the model forgot to save: one request a person."""
@@ -139,6 +155,8 @@ class Profile(Memory):
     async def _second_look(self, person: Person, turns: Sequence[Turn], work: Compaction) -> None:
         settings = await work.store.settings(person)
         turns = [t for t in turns if settings.may_learn(t.at)]
+        if not turns:
+            return
         lines = [line for t in turns for line in t.own_words.splitlines()] or [""]
         found: set[str] = set()
         for piece in summary.pieces(lines, work.counter, summary.input_budget(work.llm, 200)):
@@ -146,6 +164,13 @@ class Profile(Memory):
             for turn in turns:
                 said = [p for p in proposed if extraction.was_said(p.value, p.quote, turn.own_words)]
                 found |= await self._fill_gaps(turn, said, found, work)
+        await self._looked_at(person, turns, work)
+
+    async def _looked_at(self, person: Person, turns: Sequence[Turn], work: Compaction) -> None:
+        """Note that what was said up to here has had its second look."""
+        settings = await work.store.settings(person)
+        since = max([t.at for t in turns] + ([settings.since] if settings.since else []))
+        await work.store.set_settings(person, replace(settings, since=since))
 
     async def _fill_gaps(self, turn: Turn, said: Sequence[Proposed], found: Set[str], work: Compaction) -> set[str]:
         """Write what is neither known nor was known before: that is newer, or was taken back; give the keys written."""

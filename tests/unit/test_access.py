@@ -82,11 +82,11 @@ async def test_a_stranger_is_told_their_own_id_once_and_nothing_is_stored() -> N
     world = World(allowed=("test:bob",))
     for text in ("Zebulon", "Zebulon", "/memory", "/forget me yes", "/whoami"):
         await world.say(text, who="5000000000")
-    assert world.adapter.texts() == [
-        "I don't know you yet. Ask the operator to let you in; your id is test:5000000000."
-    ]
+    (told,) = world.adapter.texts()
+    assert told.startswith("I don't know you yet. Tell the operator the code ")
+    assert told.endswith("your id is test:5000000000.")
     assert await world.store.holds("Zebulon") == []
-    assert await world.store.holds("5000000000") == []
+    assert await world.store.holds("5000000000") == ["pairing"]
     assert not (await world.store.stats()).people
     assert not world.llm.requests
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from adapters.inmemory import InMemoryStore
 from core.bot import Bot, default_memory
-from core.compose import Composer, budget, margin, reserve, zone_of
+from core.compose import Composer, budget, margin, reserve
 from core.conversation import Answer, Conversation, PersonSettings, Segment, State, ToolResult, ToolRound, Turn
 from core.errors import ContextOverflow
 from core.facts import Change, Fact, Facts, Item, Source
@@ -22,6 +22,7 @@ from core.messages import PRIVATE, Attachment, Message, Person
 from core.prompt import CUT, Prompt, cost, tools_cost, turn_cost
 from core.rendering import neutral
 from core.tools import Tool, tool
+from core.zones import zone_of
 from tests.driving import ANNA
 from tests.fakes import START, FakeClock, ScriptedLLM, WordCounter, World, calling, check_request
 

@@ -170,7 +170,8 @@ async def test_strangers_cost_nothing_but_one_sentence_with_their_id() -> None:
     world = World(allowed=())
     for _ in range(3):
         assert await world.say("hello?", who="stranger") is None
-    assert world.adapter.texts() == [sentences.NOT_ALLOWED.format(person="test:stranger")]
+    (told,) = world.adapter.texts()
+    assert told.endswith("your id is test:stranger.")
     assert world.llm.requests == []
     assert await world.store.holds("hello?") == []
 
@@ -529,6 +530,7 @@ async def test_after_a_kill_at_any_step_the_message_is_stored_once_and_answered_
         await kill()
         world.store, world.adapter = store, adapter
         await world.restart().recover()
+        await world.engine.accept(message)  # the platform gives it again, for it may not have been taken
         await world.engine.aclose()
         (turn,) = await turns(world)
         assert turn.state is State.DELIVERED, f"killed after {last} calls"

@@ -110,7 +110,7 @@ async def test_nothing_erased_is_seen_in_the_history_or_comes_back_by_undo() -> 
     assert await world.said("/forget name") == "Erased: changes: 3."
     assert await world.said("/memory history") == "Nothing has changed yet."
     assert await world.said("/memory undo") == "There is nothing to take back."
-    assert "I know: nothing" in await world.said("/forget name")
+    assert "I know no facts about you yet" in await world.said("/forget name")
 
 
 async def test_clearing_asks_first_and_takes_the_history_along() -> None:
@@ -280,7 +280,7 @@ async def test_each_sees_only_their_own_memory() -> None:
     await known(world)
     for command in ("/memory", "/memory anna", "/memory why name", "/memory history", "/memory test:anna"):
         assert "Anna" not in await world.said(command, who="bob")
-    assert await world.said("/forget name", who="bob") == "I know nothing called 'name'. I know: nothing."
+    assert await world.said("/forget name", who="bob") == "I know nothing called 'name'. I know no facts about you yet."
     assert (await facts(world))["name"] == "Anna"
 
 

@@ -26,6 +26,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_table(
+        "block",
+        sa.Column("entry", sa.String(), nullable=False),
+        sa.Column("by", sa.String(), nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("entry"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "button",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("owner", sa.String(), nullable=False),
@@ -110,6 +118,15 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_index(op.f("ix_job_due"), "job", ["due"], unique=False)
+    op.create_table(
+        "pairing",
+        sa.Column("person", sa.String(), nullable=False),
+        sa.Column("code", sa.String(), nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("person"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(op.f("ix_pairing_code"), "pairing", ["code"], unique=False)
     op.create_table(
         "person",
         sa.Column("key", sa.String(), nullable=False),
