@@ -162,3 +162,26 @@ async def test_without_tool_calls_facts_are_extracted_from_the_persons_own_words
     _, facts, _ = await bot.stored()
     assert facts == {"name": "Anna"}
     assert "tools" not in asked(bot)[0]
+
+
+async def test_a_chat_stays_a_group_or_one_persons_own(bot: Bot) -> None:
+    await bot.chat("hello", chat="club", more=("--as", "anna", "--group"))
+    await bot.chat("hello", chat="diary", more=("--as", "anna"))
+    for refused, word in (
+        (("--chat", "club", "--as", "anna"), "--group"),
+        (("--chat", "diary", "--as", "anna", "--group"), "private"),
+        (("--chat", "diary", "--as", "bob"), "console:anna"),
+    ):
+        done = await bot.keepmind("chat", *refused, said="who am I?\n")
+        assert done.code == 1
+        assert word in done.err
+    assert len(asked(bot)) == 2
+
+
+async def test_with_nothing_said_nothing_is_asked_and_an_answer_left_open_is_still_given(bot: Bot) -> None:
+    killed = await bot.run("-m", "tests.end_to_end.killable", "before save", "1", said="hello\n")
+    assert killed.code < 0
+    done = await bot.keepmind("chat", "--chat", "demo")
+    assert (done.code, done.out) == (0, "You said: hello\n")
+    done = await bot.keepmind("chat", "--chat", "demo")
+    assert (done.code, done.out) == (0, "")
