@@ -89,6 +89,7 @@ class ConsoleAdapter:
         self._history = history
         self._lines: AsyncIterator[str] | None = None
         self._first = ""
+        self.failed = False
         self.interactive = self._source.isatty() and self._screen.live
         self.quiet = 0.05 if self.interactive else 0.0
         self.pace: float | None = 0.0 if self.interactive else None
@@ -121,7 +122,8 @@ class ConsoleAdapter:
     async def _say(self, engine: Engine, text: str) -> None:
         try:
             with self._stopping(engine):
-                await engine.handle(self.to_message(text))
+                reply = await engine.handle(self.to_message(text))
+            self.failed |= reply is not None and reply.failed
         except KeepmindError as error:
             if not self.interactive:
                 raise

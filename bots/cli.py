@@ -80,14 +80,14 @@ def db() -> None:
 @click.option("--chat", metavar="KEY", default="", help="Which chat to go on with.")
 @click.option("--as", "who", metavar="NAME", default="", help="Who is talking.")
 @click.option("--group", is_flag=True, help="Make the chat a group of several people.")
-def chat(chat: str, who: str, group: bool) -> None:
+def chat(chat: str, who: str, group: bool) -> int:
     """Talk in the terminal; with piped input, a line is a message."""
     from adapters.console import place
     from bots.terminal import console, talk
 
     at = _parsed(lambda text: place(text, who), chat, "--chat")
     settings = _settings("WARNING")
-    _await(talk(settings, console(settings, at, private=not group)))
+    return _await(talk(settings, console(settings, at, private=not group)))
 
 
 @keepmind.command()

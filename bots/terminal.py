@@ -27,8 +27,8 @@ def console(settings: Settings, at: tuple[ChatKey, Person], *, private: bool) ->
     return ConsoleAdapter(chat, person, private=private, history=settings.storage.data_dir / HISTORY)
 
 
-async def talk(settings: Settings, adapter: ConsoleAdapter) -> None:
-    """Hold one conversation at the terminal."""
+async def talk(settings: Settings, adapter: ConsoleAdapter) -> int:
+    """Hold one conversation at the terminal; 1 when a pipe brought a message that got no answer, else 0."""
     from bots.app import open_app, open_database
 
     if settings.model.embedded:
@@ -36,12 +36,13 @@ async def talk(settings: Settings, adapter: ConsoleAdapter) -> None:
     async with open_database(settings) as store:
         await _check_place(store, adapter)
         if not (await adapter.has_words() or await _is_left_open(store, adapter)):
-            return
+            return 0
         async with open_app(settings, adapters=[adapter], store=store, serving=False) as app:
             if adapter.interactive:  # an answer left over comes before the prompt, which would wipe parts of it
                 await app.engine.idle()
             if await adapter.run(app.engine):
                 await _finish(app)
+    return int(adapter.failed and not adapter.interactive)
 
 
 async def _check_place(store: ConversationStore, adapter: ConsoleAdapter) -> None:

@@ -280,7 +280,7 @@ class Exchange:
 
     async def _apologise(self, sentence: str) -> Reply:
         await self._delivery.say(Outgoing(self._chat, sentence))
-        return Reply(sentence, turn=self.turn.id if self.turn else None)
+        return Reply(sentence, turn=self.turn.id if self.turn else None, failed=True)
 
     async def broke(self, error: Exception) -> Reply | None:
         """End a turn that met a bug or a broken database: the log has its kind, the person an apology.

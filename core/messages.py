@@ -148,7 +148,8 @@ class Reply:
     """What the bot says back.
 
     `private` replies are shown to the asker alone. `turn` is the stored turn the reply answers, if any.
-    `file` is sent along. One that `replaces` takes the place of the message whose button asked for it.
+    `file` is sent along. One that `replaces` takes the place of the message whose button asked for it. `failed` says
+    that it is an apology for a turn without an answer.
     """
 
     text: str
@@ -157,3 +158,4 @@ class Reply:
     file: Attachment | None = None
     replaces: bool = False
     turn: int | None = field(default=None, compare=False)
+    failed: bool = field(default=False, compare=False)

@@ -45,6 +45,7 @@ async def test_an_unknown_model_is_named(bot: Bot) -> None:
     bot.server.rules.append(error("The model `x` does not exist", 404, "model_not_found"))
     done = await bot.keepmind("chat", "--chat", "demo", said="hello\n")
     check_sentence(done, "KEEPMIND_MODEL")
+    assert done.code == 1
 
 
 async def test_a_server_that_is_down_is_named_and_the_message_is_answered_when_it_is_back(bot: Bot) -> None:

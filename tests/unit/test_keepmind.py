@@ -271,3 +271,14 @@ async def test_a_giant_newest_turn_stays_raw_for_the_question_after_it() -> None
     assert "word word word" in world.llm.of("answer")[-1].messages[2].content
     await world.settle()
     assert [t.message.text for t in await turns(world)] == ["what was in it?"]
+
+
+async def test_a_chat_that_goes_quiet_again_and_again_is_not_folded_each_time() -> None:
+    world = small()
+    await talk(world, 1, 6)
+    await world.engine.compactor.compact(ANNA, idle=True)
+    folded = len(world.llm.of("summary"))
+    for number in (7, 8):
+        await talk(world, number, number)
+        await world.engine.compactor.compact(ANNA, idle=True)
+    assert len(world.llm.of("summary")) == folded

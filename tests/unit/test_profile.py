@@ -251,6 +251,23 @@ async def test_an_anonymous_sender_has_no_profile() -> None:
     assert not await world.store.holds('"name"')
 
 
+async def test_what_had_its_second_look_is_not_looked_at_again() -> None:
+    world = a_world()
+    await world.say("I like zebras")
+    await look_again(world)
+    world.clock.time += timedelta(minutes=1)
+    await world.say("I like yaks")
+    await look_again(world)
+    assert [("zebras" in looked(r), "yaks" in looked(r)) for r in world.llm.of("extract")] == [
+        (True, False),
+        (False, True),
+    ]
+
+
+def looked(request: Request) -> str:
+    return request.messages[-1].content
+
+
 async def test_a_second_look_saves_what_the_model_forgot() -> None:
     world = a_world()
     await world.say("I am Anna. I live in Rome.")
