@@ -12,7 +12,6 @@ from typing import Any
 
 from telegram import Bot, User
 from telegram.error import InvalidToken, TelegramError
-from telegram.request import HTTPXRequest
 
 from adapters.telegram.buttons import Buttons
 from adapters.telegram.commands import set_menus
@@ -25,6 +24,7 @@ from adapters.telegram.media import Files, Readers
 from adapters.telegram.moves import Moves
 from adapters.telegram.polling import Polling
 from adapters.telegram.receiving import KINDS, Receiver
+from adapters.telegram.request import Requests
 from adapters.telegram.webhook import Address, Webhook
 from core.adapter import Outgoing
 from core.engine import Engine
@@ -73,7 +73,7 @@ class TelegramAdapter:
         self._options = options = options or Options()
         self.quiet = options.quiet
         self.pace: float | None = options.private_pace
-        self._requests = _request(options), _request(options)
+        self._requests = Requests(options.http), Requests(options.http)
         base, (request, asking) = options.api_url.rstrip("/"), self._requests
         self.bot = Bot(token, f"{base}/bot", f"{base}/file/bot", request, asking)
         self._moves = Moves()
@@ -153,18 +153,3 @@ class TelegramAdapter:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-
-def _request(options: Options) -> HTTPXRequest:
-    """Make what speaks HTTP: patient, since an answer that comes late is better than one that may be shown or not.
-
-    Few connections carry more than Telegram allows, and with hundreds the pool itself takes most of the time.
-    """
-    return HTTPXRequest(
-        connection_pool_size=24,
-        read_timeout=30,
-        write_timeout=30,
-        connect_timeout=10,
-        pool_timeout=30,
-        httpx_kwargs=options.http,
-    )
