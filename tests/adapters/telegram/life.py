@@ -22,7 +22,7 @@ from core.messages import ChatKey
 from core.store import ConversationStore
 from tests.fakes import ScriptedLLM, WordCounter
 
-QUICK = Options(http={"verify": False}, quiet=0.05, private_pace=0.0, group_pace=0.0, pause=0.05, poll_seconds=5)
+QUICK = Options(http={"verify": False}, quiet=0.02, private_pace=0.0, group_pace=0.0, pause=0.05, poll_seconds=5)
 
 
 @dataclass

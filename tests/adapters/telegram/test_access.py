@@ -20,7 +20,7 @@ async def test_l01_a_stranger_costs_nothing_and_nothing_of_theirs_is_kept(server
         server.sticker(eve, eve)
         told = await server.reply(eve)
         assert str(eve.id) in told.text, "L04: with their own id"
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert len(server.chat(eve).from_bot) == 1
         said = server.say(eve, eve, "/start")
         assert str(eve.id) in (await server.reply(eve, after=said)).text
@@ -94,7 +94,7 @@ async def test_l11_one_may_be_forgotten_by_a_button(server: TelegramServer, ann:
         asked = await server.reply(ann, after=said)
         await server.answered(server.press(ann, asked, asked.buttons[0]["text"]))
         assert (await server.reply(ann, after=asked)).text
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert not await life.store.holds("my secret is 42")
 
 

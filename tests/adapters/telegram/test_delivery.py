@@ -23,7 +23,7 @@ async def answers(server: TelegramServer, ann: User, text: str) -> list[str]:
         await until(lambda: llm.requests and (server.chat(ann).drafts or not text.strip()))
         go_on(llm)
         await server.reply(ann)
-        await server.quiet(0.2)
+        await server.quiet(0.1)
     assert not [call for call in server.calls if call.method != "getUpdates" and call.code != 200]
     return [message.text for message in server.chat(ann).from_bot]
 
@@ -162,7 +162,7 @@ async def test_c06_an_unchanged_end_is_a_success(server: TelegramServer, ann: Us
         await server.reply(group)
         go_on(llm)
         await until(lambda: server.journal.counts["editMessageText"])
-        await server.quiet(0.2)
+        await server.quiet(0.1)
     assert len(group.from_bot) == 1
 
 
@@ -216,7 +216,7 @@ async def test_c14_a_topic_is_its_own_talk(server: TelegramServer, ann: User) ->
         assert (await server.reply(forum, after=said)).topic == topic
         said = server.say(ann, forum, "@keepmind_bot in films", topic=other)
         assert (await server.reply(forum, after=said)).topic == other
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert await life.turns(forum.id, topic) == ["@keepmind_bot in books"]
         assert {action[2] for action in server.api.world.actions} <= {topic, other}
 
@@ -232,7 +232,7 @@ async def test_a_topic_that_is_gone_ends_the_delivery(server: TelegramServer, an
         server.delete_topic(forum, topic)
         go_on(llm)
         await until(lambda: server.journal.of("sendMessage", code=400))
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert not [message for message in forum.from_bot if message.text == "Hello"]
         assert not await life.store.open_turns()
 
@@ -243,7 +243,7 @@ async def test_c16_the_rest_goes_on_after_a_refused_part(server: TelegramServer,
         server.fail("sendMessage", 400, "Bad Request: strange", skip=1)
         server.say(ann, ann, "go")
         await server.wait_for(lambda: len(server.chat(ann).from_bot) == 2)
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert [message.text[0] for message in server.chat(ann).from_bot] == ["a", "c"]
         assert life.engine.shared.deliveries["telegram"].counts.refused == 1
 
@@ -268,7 +268,7 @@ async def test_a_send_nobody_can_tell_of_is_not_repeated_but_counted(
         server.drop("sendMessage", when)  # type: ignore[arg-type]
         server.say(ann, ann, "hi")
         await until(lambda: life.engine.shared.deliveries["telegram"].counts.ambiguous)
-        await server.quiet(0.2)
+        await server.quiet(0.1)
     assert len(server.chat(ann).from_bot) == (when == "after")
     assert server.journal.counts["sendMessage"] == 1
 
@@ -397,7 +397,7 @@ async def test_a_button_pressed_by_another_does_nothing(server: TelegramServer, 
         shown = await server.reply(ann)
         await server.answered(server.press(bob, shown, "Sure"))
         await server.answered(server.press_data(ann, shown, "nonsense"))
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert len(server.chat(ann).from_bot) == 1
         assert not server.chat(bob).from_bot
         assert not life.running.done()
@@ -450,7 +450,7 @@ async def test_a_restart_goes_on_where_the_answer_stopped(server: TelegramServer
             lane.worker.cancel()
     async with living(server, store=store, llm=ScriptedLLM(saying("The end"))):
         await server.wait_for(lambda: group.from_bot[0].text == "The end")
-        await server.quiet(0.2)
+        await server.quiet(0.1)
     assert len(group.from_bot) == 1
     assert await store.turn(turn.id)
     assert turn.chat == ChatKey("telegram", str(group.id))

@@ -35,7 +35,7 @@ async def test_e04_nobody_waits_for_another(server: TelegramServer, ann: User) -
     bob = server.person("Bob")
     async with living(server, llm=(llm := held("Hello"))):
         server.say(ann, ann, "think long")
-        await until(lambda: llm.requests)
+        await server.wait_for(lambda: server.chat(ann).drafts)
         gate, llm.gate = llm.gate, None
         server.say(bob, bob, "hi")
         await server.reply(bob)
@@ -55,7 +55,7 @@ async def test_a_slow_file_holds_up_its_own_chat_alone(server: TelegramServer, a
         await server.reply(bob, timeout=0.55)
         assert server.api.updates.pending, "Telegram keeps what is not stored yet"
         await server.reply(ann)
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         said = await life.turns(ann.id)
         assert " | ".join(said) == "first | second"
         await until(lambda: not server.api.updates.pending)
@@ -86,7 +86,7 @@ async def test_e08_a_repeated_update_is_known(server: TelegramServer, ann: User)
             await server.reply(ann, after=said)
             server.api.updates.repeat(server.api.updates.log[-1])
             server.api.updates.repeat(server.api.updates.log[0])
-        await server.quiet(0.3)
+        await server.quiet(0.1)
         assert len(server.chat(ann).from_bot) == 2
         assert len(life.llm.of("answer")) == 1
 
@@ -121,7 +121,7 @@ async def test_e11_a_long_paste_is_one_turn(server: TelegramServer, ann: User) -
         parts = server.paste(ann, ann, "word " * 5000)
         assert len(parts) > 5
         await server.reply(ann)
-        await server.quiet(0.3)
+        await server.quiet(0.1)
         assert len(life.llm.of("answer")) == 1
 
 
@@ -132,7 +132,7 @@ async def test_m01_an_edit_is_remembered_and_not_answered(server: TelegramServer
         server.edit(said, "my cat is Tim")
         server.edit(server.say(ann, ann, "/help"), "/privacy")
         await until(lambda: len(server.chat(ann).from_bot) == 2)
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert await life.turns(ann.id) == ["my cat is Tim"]
         assert len(server.chat(ann).from_bot) == 2
 
@@ -148,7 +148,7 @@ async def test_m02_what_can_not_be_read_is_said_in_private_alone(server: Telegra
                 getattr(server, kind)(ann, chat)
         assert (await server.reply(ann)).text == UNREADABLE
         server.api.updates.repeat(server.api.updates.log[-1])
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert not group.from_bot
         assert len(server.chat(ann).from_bot) == 1
         assert not life.llm.requests
@@ -289,7 +289,7 @@ async def test_an_album_is_one_turn(server: TelegramServer, ann: User) -> None:
     async with living(server, quiet=0.3) as life:
         server.album(ann, ann, [b"1", b"2", b"3"], caption="which is best?")
         await server.reply(ann)
-        await server.quiet(0.3)
+        await server.quiet(0.1)
         assert len(server.chat(ann).from_bot) == 1
         images = life.llm.of("answer")[-1].messages[-1].images
         assert [image.data for image in images] == [b"1", b"2", b"3"]
@@ -302,7 +302,7 @@ async def test_m13_forwards_are_one_turn_with_their_origin(server: TelegramServe
             server.say(ann, ann, f"post {number}", forward_from=channel)
         server.say(ann, ann, "which is true?")
         await server.reply(ann)
-        await server.quiet(0.3)
+        await server.quiet(0.1)
         assert len(life.llm.of("answer")) == 1
         assert life.asked()[-1].count("forwarded from News") == 5
 
@@ -328,7 +328,7 @@ async def test_commands_in_a_group(server: TelegramServer, ann: User) -> None:
             server.say(ann, group, text)
         server.say(ann, group, "/privacy@keepmind_bot")
         assert "language model" in (await server.reply(group)).text
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert len(group.from_bot) == 1
         assert not server.chat(ann).from_bot
         assert not life.llm.requests
@@ -348,7 +348,7 @@ async def test_a_group_that_listens_remembers_what_it_does_not_answer(server: Te
         server.document(bob, group, "a.txt", b"agenda")
         server.say(ann, group, "@keepmind_bot when is it?")
         await server.reply(group)
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert len(await life.turns(group.id)) == 3
         prompt = "\n".join(message.content for message in life.llm.of("answer")[-1].messages)
         assert "[Bob] the meeting is at noon" in prompt
@@ -362,7 +362,7 @@ async def test_a_group_that_mentions_keeps_only_what_is_for_the_bot(server: Tele
         server.say(ann, group, "just talk")
         server.say(ann, group, "@keepmind_bot hi")
         await server.reply(group)
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert await life.turns(group.id) == ["@keepmind_bot hi"]
 
 
@@ -401,7 +401,7 @@ async def test_c09_an_answer_on_its_way_follows_the_group(server: TelegramServer
         assert (await server.reply(upgraded, where=lambda m: m.text == "Hello")).text == "Hello"
         await moved_in(life, upgraded)
         server.api.updates.release()
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert await life.turns(upgraded.id) == ["@keepmind_bot hi"]
         assert len([m for m in upgraded.from_bot if m.text == "Hello"]) == 1
 
@@ -416,7 +416,7 @@ async def test_the_bot_says_what_it_keeps_when_it_joins_a_group(server: Telegram
         server.api.updates.repeat(server.api.updates.log[0])
         other = server.supergroup("Strangers", [server.person("Eve")], bot=False)
         server.add_bot(other, server.person("Mallory"))
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert len(group.from_bot) == 1
         assert not other.from_bot
 

@@ -100,7 +100,7 @@ async def test_a_webhook_is_set_with_its_secret_and_answered(
         server.api.webhook.copies = 3
         said = server.say(ann, ann, "thrice at once")
         await server.reply(ann, after=said)
-        await server.quiet(0.2)
+        await server.quiet(0.1)
         assert await life.turns(ann.id) == ["hi", "thrice at once"], "E09: repeats do nothing"
         assert not server.api.updates.pending
     assert server.api.webhook.url == address.url, "what comes while it is away is kept for it"
