@@ -54,7 +54,9 @@ SETTINGS = {"KEEPMIND_WINDOW__LOW_TURNS": "4"}
 async def on_the_console(folder: Path) -> Kept:
     async with ModelServer(list(RULES)) as model:
         bot = Bot(model, folder, dict(SETTINGS))
-        await bot.chat(*TALK, more=("--as", "Anna"))
+        said = "".join(f"{line}\n" for line in TALK)
+        done = await bot.keepmind("chat", "--chat", "demo", "--as", "Anna", said=said)
+        assert done.code == 1, "one of the messages gets no answer"
         return await kept_of(bot, DEMO, "Anna")
 
 
