@@ -254,6 +254,8 @@ def _look(where: str, address: str, seen: Prepare[R]) -> R | None:
 
 def _make_private(where: str) -> None:
     """Make a new database file one that only its owner reads; where that can't be, opening it will say why."""
+    if where in ("", ":memory:"):
+        return
     with suppress(OSError, ValueError):
         os.close(os.open(where, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
 
