@@ -19,6 +19,7 @@ from core.compactor import Compactor, CompactorLimits
 from core.engine import Engine
 from core.errors import StoreError
 from core.exchange import Limits
+from core.rates import Rates
 from core.store import ConversationStore
 
 
@@ -44,7 +45,8 @@ async def open_app(
     """Run a bot, by default the one that the settings describe, until the block ends.
 
     What a stopped process left open is taken up. At the end what is in progress gets `closing_seconds`. A `store`
-    given is used and left open. With `serving` false it starts quicker: what can wait for the first message waits.
+    given is used and left open. With `serving` false one person talks to it at a terminal: what can wait for the first
+    message waits, and nobody is held to say less in a minute.
     Raises ConfigError or StoreError in one sentence.
     """
     async with AsyncExitStack() as stack:
@@ -60,6 +62,7 @@ async def open_app(
             limits=_limits(settings),
             compacting=CompactorLimits(settings.window.idle_minutes, settings.clock.job_seconds),
             zone=ZoneInfo(settings.engine.time_zone),
+            rates=_rates(settings) if serving else Rates(),
         )
         stack.push_async_callback(engine.compactor.aclose, closing_seconds)
         stack.push_async_callback(engine.aclose, closing_seconds)
@@ -112,3 +115,7 @@ def _limits(settings: Settings) -> Limits:
         engine.parallel,
         engine.max_burst_seconds,
     )
+
+
+def _rates(settings: Settings) -> Rates:
+    return Rates(settings.engine.person_messages_per_minute, settings.engine.chat_messages_per_minute)

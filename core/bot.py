@@ -23,6 +23,7 @@ from core.memory.keepmind import Keepmind
 from core.memory.memory import Memory
 from core.memory.profile import Profile
 from core.person_commands import PERSON_COMMANDS
+from core.rates import Rates
 from core.store import ConversationStore
 from core.tokens import RecentCounter
 from core.tools import Tool
@@ -75,6 +76,7 @@ def build(
     limits: Limits = Limits(),  # noqa: B008 -- frozen
     compacting: CompactorLimits = CompactorLimits(),  # noqa: B008 -- frozen
     zone: tzinfo = UTC,
+    rates: Rates = Rates(),  # noqa: B008 -- frozen
 ) -> Engine:
     """Put a bot together: every collaborator is an argument, nothing is started."""
     counter = RecentCounter(ports.counter)
@@ -106,7 +108,7 @@ def build(
         wake=compactor.wake,
     )
     commands = Commands([*PERSON_COMMANDS, *ADMIN_COMMANDS, *bot.commands])
-    return Engine(shared, Access(admins, allowed, ports.store), commands, compactor)
+    return Engine(shared, Access(admins, allowed, ports.store), commands, compactor, rates)
 
 
 def _deliveries(ports: Ports) -> Mapping[str, Delivery]:

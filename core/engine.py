@@ -22,6 +22,7 @@ from core.lanes import Entry, Lane, Lanes
 from core.messages import ChatKey, Message, Person, Reply
 from core.pairing import Pairing
 from core.prompt import Row
+from core.rates import RateLimit, Rates, Verdict
 from core.store import AuditEntry
 
 logger = logging.getLogger("keepmind.engine")
@@ -30,12 +31,20 @@ logger = logging.getLogger("keepmind.engine")
 class Engine:
     """Answers messages and runs commands: in order within a chat, side by side across chats."""
 
-    def __init__(self, shared: Collaborators, access: Access, commands: Commands, compactor: Compactor) -> None:
+    def __init__(
+        self,
+        shared: Collaborators,
+        access: Access,
+        commands: Commands,
+        compactor: Compactor,
+        rates: Rates = Rates(),  # noqa: B008 -- frozen
+    ) -> None:
         self.shared = shared
         self.access = access
         self.commands = commands
         self.compactor = compactor
         self.pairing = Pairing(shared.store, shared.clock)
+        self.limit = RateLimit(rates)
         self._lanes = Lanes(self._work)
         self._doors: WeakValueDictionary[ChatKey, asyncio.Lock] = WeakValueDictionary()
         self._told: dict[Person, None] = {}
@@ -63,10 +72,35 @@ class Engine:
         found = self.commands.find(message.text) if message.addressed and not message.forwarded else None
         if self._is_nothing(message, found):
             return None
+        if found is None and self._judge(message) is not Verdict.HEARD:
+            return None
         if not await self.shared.store.receive(message, keep=found is None):
             return None
         self.compactor.give_way(message.chat)
         return self._enter(message, found)
+
+    async def decline(self, message: Message, sentence: str) -> None:
+        """Tell somebody once why what they sent can't be read; it counts as a message, and nothing of it is kept."""
+        if self._judge(message) is Verdict.HEARD and await self.shared.store.receive(message, keep=False):
+            self._spawn(self._say(message, sentence))
+
+    def is_over(self, message: Message) -> bool:
+        """Say whether a message will be passed over because too much was said: reading its files would be in vain."""
+        return self._is_limited(message) and self.limit.is_over(message)
+
+    def _is_limited(self, message: Message) -> bool:
+        return message.addressed and not self.access.is_admin(message.sender, anonymous=message.anonymous)
+
+    def _judge(self, message: Message) -> Verdict:
+        """Count a message; the first that is over a limit is told so."""
+        verdict = self.limit.judge(message) if self._is_limited(message) else Verdict.HEARD
+        if verdict is Verdict.REACHED:
+            logger.info("too much was said by %s in %s", message.sender, message.chat)
+            self._spawn(self._say(message, sentences.TOO_MUCH))
+        return verdict
+
+    async def _say(self, message: Message, sentence: str) -> None:
+        await self._delivery(message.chat).say(Outgoing(message.chat, sentence, reply_to=message.id))
 
     def _is_nothing(self, message: Message, found: tuple[Command | None, str] | None) -> bool:
         """Say whether there is nothing to do: no words and no file, or in a group a command that is another bot's."""

@@ -24,6 +24,10 @@ NOT_PAIRED = (
     "I don't know you yet. Tell the operator the code {code}, which lets you in and is good for a day; "
     "your id is {person}."
 )
+TOO_MUCH = (
+    "That was a lot at once, so I take a break of half a minute. What is said to me meanwhile I neither answer nor "
+    "keep, this message included; commands still work."
+)
 ADMINS_ONLY = "Only an admin can do that."
 NOBODY = "You speak as nobody in particular here, so there is nothing I keep about you. Please ask in your own name."
 DONE = "Done."

@@ -83,7 +83,7 @@ class Receiver:
         if await self._engine.access.may_speak(ours):
             ours, problem = await self._with_file(ours, message)
             if problem:
-                await self._tell(ours, problem)
+                await self._engine.decline(ours, problem)
                 return
         await self._engine.accept(ours)
 
@@ -97,7 +97,7 @@ class Receiver:
         file = wanted(message)
         if file is None:
             return ours, UNREADABLE if is_unreadable(message) and ours.private and not ours.text else ""
-        if not ours.addressed:
+        if not ours.addressed or self._engine.is_over(ours):
             return replace(ours, attachments=(file.unread,)), ""
         try:
             return replace(ours, attachments=(await self._files.read(file),)), ""

@@ -19,6 +19,7 @@ from core.clock import Clock, SystemClock
 from core.engine import Engine
 from core.llm import Completion, Request
 from core.messages import ChatKey
+from core.rates import Rates
 from core.store import ConversationStore
 from tests.fakes import ScriptedLLM, WordCounter
 
@@ -85,6 +86,7 @@ async def living(
     token: str = "",
     transcribe: Transcribe | None = None,
     admin_ids: Sequence[int] = (),
+    rates: Rates = Rates(),  # noqa: B008 -- frozen
     **options: Any,
 ) -> AsyncIterator[Life]:
     """Run a bot until the block ends."""
@@ -92,7 +94,7 @@ async def living(
     llm, store = llm or ScriptedLLM(), store or InMemoryStore()
     async with TelegramAdapter(token or server.token, chosen, Readers(documents, transcribe)) as adapter:
         ports = Ports(store, llm, WordCounter(), clock or SystemClock(), [adapter])
-        engine = build(bot or Bot(), ports, admins=admins, allowed=allowed)
+        engine = build(bot or Bot(), ports, admins=admins, allowed=allowed, rates=rates)
         await engine.recover()
         running = asyncio.create_task(adapter.run(engine))
         try:

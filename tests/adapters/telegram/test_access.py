@@ -9,6 +9,8 @@ import pytest
 
 from adapters.inmemory import InMemoryStore
 from adapters.telegram.server import TOKEN, TelegramServer, User
+from core.rates import Rates
+from core.sentences import TOO_MUCH
 from tests.adapters.telegram.life import living, until
 
 
@@ -27,6 +29,18 @@ async def test_l01_a_stranger_costs_nothing_and_nothing_of_theirs_is_kept(server
         assert not life.llm.requests
         assert not await store.holds("my secret is 42")
         assert not server.journal.counts["getFile"]
+
+
+async def test_who_says_too_much_is_told_once_and_their_files_are_not_read(server: TelegramServer, ann: User) -> None:
+    async with living(server, rates=Rates(person=2)):
+        for number in range(6):
+            server.document(ann, ann, f"{number}.txt", b"words")
+        await server.reply(ann, where=lambda m: m.text == TOO_MUCH)
+        await server.quiet(0.2)
+        assert server.journal.counts["getFile"] == 2
+        assert sum(m.text == TOO_MUCH for m in server.chat(ann).from_bot) == 1
+        said = server.say(ann, ann, "/privacy")
+        assert "I keep" in (await server.reply(ann, after=said)).text
 
 
 async def test_l06_anonymous_senders_are_heard_by_the_chats_rule_and_have_no_profile(
