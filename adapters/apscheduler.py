@@ -61,7 +61,7 @@ class _Guarded:
     async def _guard(self) -> None:
         try:
             await self._function()
-        except Exception as error:
+        except Exception as error:  # the clock goes on, whatever one tick met
             logger.error("a tick of the clock failed: %s", _in_words(error))
 
     async def end(self) -> None:

@@ -132,6 +132,6 @@ class TiktokenCounter:
     def _try_to_load(self) -> None:
         try:
             self._encoding = self._load(self._name)
-        except Exception as error:
+        except Exception as error:  # without its tables counts are estimates
             self._failed = True
             logger.warning("the tokenizer can't be loaded (%s); tokens are estimated", type(error).__name__)

@@ -45,7 +45,7 @@ def _run() -> int:
     except (click.Abort, KeyboardInterrupt):
         tell("")
         return 130
-    except Exception:
+    except Exception:  # a bug is one sentence too
         _report_bug()
         return 1
     return code if isinstance(code, int) else 0

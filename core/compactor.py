@@ -110,7 +110,7 @@ class Compactor:
         except asyncio.CancelledError:
             with contextlib.suppress(KeepmindError):
                 await self._cut_short(job)
-        except Exception as error:
+        except Exception as error:  # a failing job is tried again, and the others go on
             await self._failed(job, error)
 
     async def _cut_short(self, job: Job) -> None:

@@ -160,7 +160,7 @@ class Engine:
                 await lane.burst(entries, self._delivery(lane.chat).adapter.quiet, self.shared.limits.max_burst)
                 turn = entries[0].turn
                 return await (exchange.resume(turn) if turn else exchange.run([e.message for e in entries]))
-            except Exception as error:
+            except Exception as error:  # a bug with one turn ends in an apology, not the lane
                 return await exchange.broke(error)
             finally:
                 lane.exchange = None
@@ -189,7 +189,7 @@ class Engine:
             return await command.run(Context(message, self, admin), entry.arguments)
         except CommandError as error:
             return Reply(str(error), private=command.private or command.admin)
-        except Exception as error:
+        except Exception as error:  # a command's bug must not cost the person a reply
             logger.error("command /%s failed: %s", command.name, type(error).__name__)
             logger.debug("its traceback", exc_info=error)
             return Reply(sentences.APOLOGY_BUG)

@@ -1,0 +1,31 @@
+"""The defaults of the settings are the defaults of the core: neither can be changed alone."""
+
+from __future__ import annotations
+
+from bots.app import _limits
+from bots.memories import chosen_memories, fact_rules
+from config.settings import Model, Settings
+from core.compactor import CompactorLimits
+from core.draft import FactRules
+from core.exchange import Limits
+from core.memory.keepmind import Keepmind, SummaryLimits
+from core.memory.profile import FIELDS, Profile
+from core.memory.window import WindowLimits
+from tests.fakes import ScriptedLLM
+
+SETTINGS = Settings(model=Model(base_url="http://127.0.0.1/v1"))
+
+
+def test_the_memories_of_the_settings_are_those_of_a_bot_that_names_none() -> None:
+    history, profile = chosen_memories(SETTINGS, ScriptedLLM())
+    assert isinstance(history, Keepmind)
+    assert (history.limits, history.sizes) == (WindowLimits(), SummaryLimits())
+    assert isinstance(profile, Profile)
+    assert set(profile.fields) == set(FIELDS)
+    assert profile.limits == fact_rules(SETTINGS) == FactRules()
+
+
+def test_the_limits_of_the_settings_are_the_core_s_own() -> None:
+    assert _limits(SETTINGS) == Limits()
+    usual = CompactorLimits()
+    assert (SETTINGS.window.idle_minutes, SETTINGS.clock.job_seconds) == (usual.idle_minutes, usual.job_seconds)
