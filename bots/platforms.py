@@ -61,11 +61,13 @@ async def serve(names: Sequence[str], settings: Settings) -> None:
 
 
 def _platform(name: str, settings: Settings) -> AbstractAsyncContextManager[Platform]:
-    if name == "telegram":
-        from bots.telegram import open_telegram
+    if name == "discord":
+        from bots.discord import open_discord
 
-        return open_telegram(settings)
-    raise ConfigError(f"{name} can't be served by this version; keepmind chat can be talked to")
+        return open_discord(settings)
+    from bots.telegram import open_telegram
+
+    return open_telegram(settings)
 
 
 async def _all(runs: Sequence[Coroutine[None, None, None]]) -> None:

@@ -55,6 +55,13 @@ def web_address(url: str) -> str:
     return url
 
 
+def gateway_address(url: str) -> str:
+    """Take an address of a gateway."""
+    if not re.match(r"wss?://[^/\s]", url):
+        raise ValueError("it must be an address that begins with ws:// or wss://")
+    return url
+
+
 def database(url: SecretStr) -> SecretStr:
     """Take a SQLAlchemy URL."""
     if not re.match(r"[a-z][\w+]*://", url.get_secret_value()):

@@ -251,6 +251,19 @@ class Discord(Section):
     """The Discord bot."""
 
     token: SecretStr | None = Field(None, description="Token of the application's bot (DISCORD_BOT_TOKEN).")
+    api_url: Url | None = Field(
+        None, description="Address of a REST proxy or test server (DISCORD_API_URL); blank: Discord's."
+    )
+    gateway_url: Annotated[str, AfterValidator(checks.gateway_address)] | None = Field(
+        None, description="Address of its gateway (DISCORD_GATEWAY_URL); blank: Discord's."
+    )
+    message_content: bool = Field(
+        True, description="Whether the text of all messages is asked for, a switch in the developer portal."
+    )
+    guild: int | None = Field(
+        None, ge=1, description="The one server whose slash commands are set, to try them; blank: everywhere."
+    )
+    edit_seconds: Seconds = Field(1.2, description="Least time between two changes of a growing answer.")
 
 
 class Settings(Section):

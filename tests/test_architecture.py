@@ -18,6 +18,7 @@ ALLOWED = {
 FOREIGN = {
     "adapters/apscheduler.py": {"apscheduler"},
     "adapters/console.py": {"prompt_toolkit"},
+    "adapters/discord": {"discord", "aiohttp", "yarl"},
     "adapters/documents.py": {"pypdf"},
     "adapters/inmemory.py": {"pydantic_core"},
     "adapters/llamacpp": {"xllamacpp"},

@@ -1,0 +1,1 @@
+"""Discord, on discord.py, and a strict test server in its place."""

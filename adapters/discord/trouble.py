@@ -1,0 +1,53 @@
+"""Discord's errors, as what delivery can do about them."""
+
+from __future__ import annotations
+
+import asyncio
+
+import aiohttp
+import discord
+
+from core.errors import Ambiguous, DeliveryError, Refused, RetryLater, Unreachable
+
+NO_CONNECTION_SECONDS = 5.0
+UNKNOWN_MESSAGE = 10008
+ARCHIVED = 50083
+TROUBLES = (discord.DiscordException, aiohttp.ClientError, OSError, asyncio.TimeoutError)
+"""All that a call may raise."""
+_GONE = {
+    10003,  # unknown channel
+    10013,  # unknown user
+    50001,  # missing access
+    50007,  # takes no direct messages
+    50013,  # missing permissions
+    ARCHIVED,
+}
+"""Codes of https://discord.com/developers/docs/topics/opcodes-and-status-codes#json."""
+
+
+def trouble(error: BaseException) -> DeliveryError:
+    """Say what an error of a call that shows something means for what was to be shown."""
+    if isinstance(error, discord.RateLimited):
+        return RetryLater(error.retry_after)
+    if isinstance(error, aiohttp.ClientConnectorError):
+        return RetryLater(NO_CONNECTION_SECONDS)
+    if not isinstance(error, discord.HTTPException) or error.status >= 500:
+        return Ambiguous(type(error).__name__)
+    if error.status == 429:
+        return RetryLater(retry_seconds(error))
+    if error.code in _GONE or (error.status == 403 and not error.code):
+        return Unreachable(said(error))
+    return Refused(said(error))
+
+
+def said(error: discord.HTTPException) -> str:
+    """Give what Discord said, on one line."""
+    return f"{error.status} {error.code}: {' '.join(error.text.split())}"
+
+
+def retry_seconds(error: discord.HTTPException) -> float:
+    """Give the wait that was asked for; half a minute where none was."""
+    try:
+        return float(error.response.headers.get("Retry-After", ""))
+    except ValueError:
+        return 30.0

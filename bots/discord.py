@@ -1,0 +1,32 @@
+"""The bot on Discord, as the settings describe it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from adapters.discord.adapter import DiscordAdapter, Options
+from adapters.discord.client import API_URL, GATEWAY_URL
+from config.settings import Settings
+
+
+@asynccontextmanager
+async def open_discord(settings: Settings) -> AsyncIterator[DiscordAdapter]:
+    """Give the adapter of a bot whose token is set, until the block ends."""
+    async with discord(settings) as adapter:
+        yield adapter
+
+
+def discord(settings: Settings) -> DiscordAdapter:
+    """Make the adapter of a bot whose token is set."""
+    chosen = settings.discord
+    assert chosen.token is not None
+    options = Options(
+        api_url=chosen.api_url or API_URL,
+        gateway_url=chosen.gateway_url or GATEWAY_URL,
+        content=chosen.message_content,
+        guild=chosen.guild,
+        quiet=settings.engine.quiet_seconds,
+        pace=chosen.edit_seconds,
+    )
+    return DiscordAdapter(chosen.token.get_secret_value(), options)
