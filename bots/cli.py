@@ -52,6 +52,7 @@ def _run() -> int:
 
 
 @click.group()
+@click.version_option(package_name="keepmind", message="%(prog)s %(version)s")
 def keepmind() -> None:
     """Run a bot that remembers the people it talks to."""
 
@@ -166,18 +167,21 @@ def verify(absent: tuple[str, ...], as_data: bool) -> int:
 
 
 @model.command()
-def fetch() -> None:
+@as_data
+def fetch(as_data: bool) -> None:
     """Fetch the small local model, so that the bot talks without a key."""
     from adapters.llamacpp import fetch as fetch_model
 
-    click.echo(fetch_model(_settings().storage.data_dir, tell))
+    path = str(fetch_model(_settings().storage.data_dir, tell))
+    click.echo(as_json({"path": path}) if as_data else path)
 
 
 @db.command()
-def upgrade() -> None:
+@as_data
+def upgrade(as_data: bool) -> None:
     """Bring the database to this version's schema."""
     _with_store(_nothing)
-    click.echo("The database is up to date.")
+    click.echo(as_json({"up_to_date": True}) if as_data else "The database is up to date.")
 
 
 @keepmind.command()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -54,11 +55,21 @@ def read(environ: Mapping[str, str] | None, folder: Path) -> Given:
     """Gather what is set, stronger sources over weaker. Raises ConfigError for a file that can't be read."""
     names = {**_dotenv(folder / ".env"), **(os.environ if environ is None else environ)}
     names = {name: value for name, value in names.items() if value.strip()}
+    _refuse_misspelt(names)
     given = Given()
     _put_file(given, _file(names, folder))
     for place, value, name in _places(names):
         given.put(place, value, name)
     return given
+
+
+def _refuse_misspelt(names: Iterable[str]) -> None:
+    """Refuse a name that is nearly one of ours; others with our prefix may belong to what starts the bot."""
+    for name in names:
+        if name.startswith(PREFIX) and "__" not in name and name not in {*PLAIN, CONFIG}:
+            near = get_close_matches(name, [*PLAIN, CONFIG], n=1, cutoff=0.85)
+            if near:
+                raise ConfigError(f"{name} is not a setting; did you mean {near[0]}?")
 
 
 def _places(names: Mapping[str, str]) -> Iterator[tuple[Place, str, str]]:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from dataclasses import dataclass
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import uuid4
+from weakref import WeakValueDictionary
 
 from core.clock import Clock
 from core.compose import Composer
 from core.conversation import Conversation
 from core.errors import KeepmindError, LLMUnavailable, StaleEpoch
+from core.llm import LLM, Completion, OnText, Request
+from core.memory.memory import Compaction
 from core.messages import ChatKey
 from core.store import ConversationStore, Job
 
@@ -21,7 +25,8 @@ logger = logging.getLogger("keepmind.compactor")
 
 @dataclass(frozen=True, slots=True)
 class CompactorLimits:
-    """A chat is quiet after `idle_minutes`; a job takes at most `job_seconds`, `parallel` run at once.
+    """A chat is quiet after `idle_minutes`; a job takes at most `job_seconds` for each thing it asks the model,
+    `parallel` run at once.
 
     A failed job is tried again after `first_retry` seconds, then twice as long each time, up to an hour.
     Bare inbox keys are kept for `keep_days` days.
@@ -47,6 +52,7 @@ class Compactor:
         self._limits = limits or CompactorLimits()
         self._owner = uuid4().hex
         self._running: dict[asyncio.Task[None], Job] = {}
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._starting = asyncio.Lock()
         self._waking: asyncio.Task[None] | None = None
         self._full = self._closing = False
@@ -71,8 +77,10 @@ class Compactor:
             room = 0 if self._closing else self._limits.parallel - len(self._running)
             lease = 2 * self._limits.job_seconds
             jobs = await self._store.claim(self._owner, self._clock.now(), lease=lease, limit=room) if room > 0 else []
+            running = {(job.kind, job.key) for job in self._running.values()}
             for job in jobs:
-                self._start(job)
+                if (job.kind, job.key) not in running:  # one that goes on for long is only held for longer
+                    self._start(job)
             self._full = len(jobs) == room
         return len(jobs)
 
@@ -102,7 +110,7 @@ class Compactor:
 
     async def _run(self, job: Job) -> None:
         try:
-            async with asyncio.timeout(self._limits.job_seconds):
+            async with self._turns.setdefault(job.key, asyncio.Lock()):
                 await self._do(job)
             await self._store.finish(job, self._owner)
         except StaleEpoch:
@@ -148,20 +156,31 @@ class Compactor:
     async def _extract(self, turn_id: int) -> None:
         turn = await self._store.turn(turn_id)
         if turn is not None:
-            for memory in self._composer.memories:
-                if memory.wants_extraction(turn):
-                    await memory.extract(turn, self._composer.work())
+            async with self._timed(self._composer.work(), f"turn {turn_id}") as work:
+                for memory in self._composer.memories:
+                    if memory.wants_extraction(turn):
+                        await memory.extract(turn, work)
 
     async def compact(self, chat: ChatKey, *, idle: bool = False, low: bool = False) -> bool:
         """Compact one chat now; say whether anything was folded. Raises LLMError or StaleBase when it can't be."""
         seen = self._clock.now()
         before = await self._store.load(chat)
-        for memory in self._composer.memories:
-            now = await self._store.load(chat)
-            await memory.compact(now, self._composer.work(idle=idle, low=low))
+        async with self._timed(self._composer.work(idle=idle, low=low), str(chat)) as work:
+            for memory in self._composer.memories:
+                await memory.compact(await self._store.load(chat), work)
         if idle:
             await self._store.rest(chat, seen)
         return _shape(before) != _shape(await self._store.load(chat))
+
+    @contextlib.asynccontextmanager
+    async def _timed(self, work: Compaction, what: str) -> AsyncIterator[Compaction]:
+        """Let work take only so long, counted anew from each answer of the model. Raises LLMUnavailable."""
+        seconds = self._limits.job_seconds
+        try:
+            async with asyncio.timeout(seconds) as limit:
+                yield replace(work, llm=Timed(work.llm, limit, seconds))
+        except TimeoutError:
+            raise LLMUnavailable(f"compacting {what} took longer than {seconds:g} seconds") from None
 
     async def compact_quiet(self, *, everything: bool = False) -> int:
         """Compact the quiet chats once, or with `everything` each chat over its low-water mark; how many shrank.
@@ -184,12 +203,9 @@ class Compactor:
 
     async def _compact_or_error(self, chat: ChatKey, *, idle: bool) -> bool | KeepmindError:
         try:
-            async with asyncio.timeout(self._limits.job_seconds):
-                return await self.compact(chat, idle=idle, low=not idle)
+            return await self.compact(chat, idle=idle, low=not idle)
         except KeepmindError as error:
             return error
-        except TimeoutError:
-            return LLMUnavailable(f"compacting {chat} took longer than {self._limits.job_seconds:g} seconds")
 
     def give_way(self, chat: ChatKey) -> None:
         """Let a message that has arrived go first: the idle compaction of its chat is put off."""
@@ -208,6 +224,31 @@ class Compactor:
             task.cancel()
         if self._running:
             await asyncio.wait(list(self._running))
+
+
+class Timed:
+    """A model each of whose answers gives a time limit anew: what goes on is not given up for being much."""
+
+    def __init__(self, llm: LLM, limit: asyncio.Timeout, seconds: float) -> None:
+        self._llm = llm
+        self._limit = limit
+        self._seconds = seconds
+
+    @property
+    def context(self) -> int:
+        """The size of the model's context in tokens."""
+        return self._llm.context
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether the model can call tools."""
+        return self._llm.calls_tools
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """Answer a request. Raises LLMError."""
+        completion = await self._llm.complete(request, on_text)
+        self._limit.reschedule(asyncio.get_running_loop().time() + self._seconds)
+        return completion
 
 
 def _shape(conversation: Conversation) -> list[tuple[str, int]]:

@@ -11,7 +11,7 @@ from core.conversation import Conversation, Turn
 from core.fitting import fit, shorten_attached
 from core.llm import LLM, TokenCounter
 from core.memory.memory import Compaction, Memory
-from core.prompt import Prompt
+from core.prompt import Prompt, Row
 from core.store import ConversationStore
 from core.tools import Tool
 from core.zones import zone_of
@@ -81,6 +81,11 @@ class Composer:
         room = max(int(budget(self.llm, self.reply_tokens) * share), LEAST_ROOM)
         prompt = await self._recall(conversation.without(turn.id), turn, room)
         return prompt if prompt.excess <= 0 else await self._fitted(prompt)
+
+    async def outline(self, conversation: Conversation, turn: Turn) -> Sequence[Row]:
+        """List what the prompt for a turn would be made of if it had to fit nowhere; writes nothing."""
+        room = budget(self.llm, self.reply_tokens)
+        return (await self._recall(conversation.without(turn.id), turn, room)).report()
 
     async def _fitted(self, prompt: Prompt) -> Prompt:
         shorten_attached(prompt)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from core import cards
 from core.commands import Command, Context, command
 from core.draft import FactDraft, Words, normal_key
 from core.errors import CommandError, ToolError
 from core.facts import Change, Fact
+from core.prompt import Row
 
 CHANGES_SHOWN = 10
 
@@ -78,11 +81,17 @@ def _undoing(change: Change) -> str:
 @command(at_once=True, private=True)
 async def memory_explain(context: Context) -> str:
     """Show what the last prompt was made of: its parts, where they came from, what they cost."""
-    report = context.engine.last_report(context.message)
-    if report is None:
-        raise CommandError("I have not been asked anything here since I started.")
+    report = context.engine.last_report(context.message) or await _report_anew(context)
     rows = [f"{label} – {origin} – {tokens} tokens" for label, origin, tokens in report if tokens]
     return "\n".join([*rows, f"in all {sum(tokens for _, _, tokens in report)} tokens"])
+
+
+async def _report_anew(context: Context) -> Sequence[Row]:
+    """Tell what the last turn's prompt is made of as things are now: what was sent is known to its process alone."""
+    here = await context.here()
+    if not here.turns:
+        raise CommandError("I have not been asked anything here yet.")
+    return await context.engine.shared.composer.outline(here, here.turns[-1])
 
 
 @command(private=True)

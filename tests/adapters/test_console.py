@@ -14,6 +14,7 @@ from typing import TextIO
 
 import pytest
 from prompt_toolkit.application import create_app_session
+from prompt_toolkit.application.current import get_app_session
 from prompt_toolkit.input import create_pipe_input
 from prompt_toolkit.output import DummyOutput
 
@@ -310,11 +311,18 @@ async def test_at_a_terminal_a_line_is_a_message_until_control_d_or_c(end: str) 
     assert out.getvalue() == "You said: hello\n"
 
 
+async def _typed(text: str) -> None:
+    """Wait until a line stands at the prompt: completing runs beside the typing."""
+    async with asyncio.timeout(10):
+        while (app := get_app_session().app) is None or app.current_buffer.text != text:  # noqa: ASYNC110 -- no bell
+            await asyncio.sleep(0.01)
+
+
 async def test_the_terminal_completes_commands() -> None:
     with terminal() as (engine, _, type_in):
         talk = asyncio.create_task(engine.adapter.run(engine))
         type_in("/mem\t")
-        await asyncio.sleep(0.5)  # completing runs beside the typing
+        await _typed("/memory why")
         type_in(" age\r\x04")
         await asyncio.wait_for(talk, 10)
     assert [message.text for message in engine.heard] == ["/memory why age"]

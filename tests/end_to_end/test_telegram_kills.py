@@ -176,9 +176,9 @@ async def test_the_command_killed_while_it_answers_loses_and_doubles_nothing(tal
         await talk.telegram.reply(said.chat, after=said, timeout=30)
         process.kill()
     async with talk.bot.served("telegram") as process:
+        edited = talk.telegram.journal.counts["editMessageText"]
         talk.say(TALE)
-        await talk.telegram.wait_for(lambda: talk.group.from_bot, timeout=30)
-        await asyncio.sleep(0.2)
+        await talk.telegram.wait_for(lambda: talk.telegram.journal.counts["editMessageText"] > edited, timeout=30)
         process.kill()
     await talk.ended()
 

@@ -146,6 +146,36 @@ async def test_a_hanging_job_holds_up_no_other_and_ends_in_time() -> None:
     assert await segments(world, ANNA) == 1
 
 
+class SlowLLM(ScriptedLLM):
+    """A model that takes its time for each summary, while the clock looks for more work."""
+
+    world: World
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        if request.purpose == "summary":
+            self.world.clock.time += timedelta(seconds=1)
+            self.world.engine.compactor.wake()
+            await asyncio.sleep(0.12)
+        return await super().complete(request, on_text)
+
+
+async def test_a_long_job_that_goes_on_is_neither_given_up_nor_begun_twice() -> None:
+    llm = SlowLLM()
+    llm.world = world = small(llm=llm, compacting=CompactorLimits(job_seconds=1))
+    await talk(world, "anna", 2)
+    await world.say(" ".join(map(str, range(60_000))))
+    await world.store.enqueue(Job("rest", str(ANNA), world.clock.now()))
+    world.clock.time += QUIET
+    await world.settle()
+    world.clock.time += QUIET
+    await world.settle()
+    assert world.engine.compactor.failures == 0
+    assert await segments(world, ANNA) >= 1
+    assert await jobs(world) == 0
+    asked = [request.messages[-1].content for request in llm.of("summary")]
+    assert len(asked) == len(set(asked)) > 1 / 0.12
+
+
 async def test_more_jobs_than_room_are_all_done_without_another_tick() -> None:
     world = small(compacting=CompactorLimits(parallel=1))
     people = [f"p{n}" for n in range(6)]

@@ -22,7 +22,8 @@ async def test_the_turn_in_progress_ends_first_and_what_waits_is_answered_in_the
     await gate.held.wait()
     second = asyncio.create_task(world.say("two", chat="old", group=True))
     moving = asyncio.create_task(world.engine.move(OLD, NEW))
-    await asyncio.sleep(0.01)
+    for _ in range(50):
+        await asyncio.sleep(0)
     assert not moving.done()
     gate.set()
     one, _, two = await asyncio.gather(first, moving, second)

@@ -323,6 +323,19 @@ async def test_explain_tells_parts_origins_and_costs() -> None:
     assert "Anna" not in told.replace("test:anna", "")
 
 
+async def test_explain_works_after_a_restart() -> None:
+    world = a_world()
+    await known(world)
+    told = await world.said("/memory explain")
+    world.restart()
+    asked = len(world.llm.requests)
+    again = await world.said("/memory explain")
+    assert [row.split(" – ")[:2] for row in again.splitlines()[:-1]] == [
+        row.split(" – ")[:2] for row in told.splitlines()[:-1]
+    ]
+    assert len(world.llm.requests) == asked
+
+
 async def test_stop_says_whether_something_ran() -> None:
     world = a_world()
     assert await world.said("/stop") == "Nothing is running."

@@ -223,10 +223,15 @@ def test_a_file_written_on_windows_is_read(load: Load, tmp_path: Path) -> None:
             {"KEEPMIND_WINDOW__HIHG_TURNS": "5"},
             "KEEPMIND_WINDOW__HIHG_TURNS is not a setting; did you mean high_turns?",
         ),
+        ({"KEEPMIND_MODLE": "ada"}, "KEEPMIND_MODLE is not a setting; did you mean KEEPMIND_MODEL?"),
     ],
 )
 def test_a_bad_value_is_named_with_what_is_allowed(load: Load, environ: Mapping[str, str], said: str) -> None:
     assert complaint(load, **environ) == said
+
+
+def test_names_of_others_with_our_prefix_are_left_alone(load: Load) -> None:
+    assert load(KEEPMIND_IMAGE_TAG="1") == load()
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ class Updates:
         self._next_id = first_id
         self._held: list[Json] | None = None
         self._again: list[Json] = []
-        self._poller = 0
+        self.polls = 0
 
     def put(self, kind: str, body: Json) -> Json | None:
         """Queue an update, unless the bot did not ask for its kind."""
@@ -90,12 +90,12 @@ class Updates:
     async def poll(self, offset: int, limit: int, timeout: float) -> list[Json]:
         """Acknowledge what is below the offset; wait for more, up to so many seconds. Raises Refusal."""
         self._acknowledge(offset)
-        self._poller += 1
-        mine = self._poller
+        self.polls += 1
+        mine = self.polls
         self.changed.ring()
         ends = asyncio.get_running_loop().time() + timeout
         while not self.is_closed:
-            if mine != self._poller:
+            if mine != self.polls:
                 raise conflict(
                     "terminated by other getUpdates request; make sure that only one bot instance is running"
                 )

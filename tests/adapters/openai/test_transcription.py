@@ -134,7 +134,7 @@ async def test_a_recording_takes_only_so_long() -> None:
 
 def _silent() -> httpx2.AsyncClient:
     async def never(request: httpx2.Request) -> httpx2.Response:
-        await asyncio.sleep(60)
+        await asyncio.Event().wait()
         raise AssertionError
 
     return httpx2.AsyncClient(transport=httpx2.MockTransport(never))

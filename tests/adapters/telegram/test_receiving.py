@@ -432,11 +432,13 @@ async def test_a_bug_with_one_update_stops_nothing(server: TelegramServer, ann: 
         assert not life.running.done()
 
 
-async def test_an_outage_of_telegram_loses_nothing(server: TelegramServer, ann: User) -> None:
+async def test_an_outage_of_telegram_loses_nothing(
+    server: TelegramServer, ann: User, caplog: pytest.LogCaptureFixture
+) -> None:
     async with living(server):
         await server.stop()
         server.say(ann, ann, "hi")
-        await asyncio.sleep(0.1)
+        await until(lambda: "can't be reached" in caplog.text)
         await server.start()
         assert (await server.reply(ann)).text == "You said: hi"
 

@@ -36,6 +36,7 @@ from telegram.request import HTTPXRequest
 
 from adapters.telegram.server import TOKEN, Fault, Limits, Refusal, TelegramServer, User
 from adapters.telegram.server.markup import parse
+from tests.adapters.telegram.life import until
 
 App = Application[Any, Any, Any, Any, Any, Any]
 SECRET = "a-secret"
@@ -168,7 +169,7 @@ async def test_only_kinds_asked_for_come(server: TelegramServer, ann: User, bot:
 
 async def test_a_second_poller_ends_the_first(server: TelegramServer, bot: Bot) -> None:
     first = asyncio.create_task(bot.get_updates(timeout=5))
-    await asyncio.sleep(0.05)
+    await until(lambda: server.api.updates.polls)
     async with bot_of(server) as other:
         await other.get_updates(timeout=0)
     with pytest.raises(Conflict, match="terminated by other getUpdates request"):
@@ -233,7 +234,7 @@ async def test_a_bot_with_a_webhook_answers(server: TelegramServer, ann: User) -
 async def test_a_webhook_that_is_not_there_is_tried_again(server: TelegramServer, ann: User, bot: Bot) -> None:
     await bot.set_webhook(f"http://127.0.0.1:{free_port()}/")
     server.say(ann, ann, "hi")
-    await asyncio.sleep(0.05)
+    await until(lambda: server.api.webhook.last_error)
     info = await bot.get_webhook_info()
     assert info.pending_update_count == 1
     assert "Connection failed" in (info.last_error_message or "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 import socket
 
@@ -66,12 +65,12 @@ async def test_a_token_that_is_taken_back_ends_it(server: TelegramServer, ann: U
             await life.running
 
 
-async def test_it_starts_as_soon_as_telegram_can_be_reached(ann: User) -> None:
+async def test_it_starts_as_soon_as_telegram_can_be_reached(caplog: pytest.LogCaptureFixture) -> None:
     server = TelegramServer(port=free_port())
     ann = server.person("Ann")
     server.say(ann, ann, "hi")
     async with living(server):
-        await asyncio.sleep(0.15)
+        await until(lambda: "can't be reached" in caplog.text)
         await server.start()
         assert (await server.reply(ann)).text == "You said: hi"
     await server.stop()
