@@ -219,6 +219,14 @@ class InMemoryStore:
             self._reword(turn, message_id, text)
         return bool(holding)
 
+    async def said(self, chat: ChatKey, message_id: str) -> Message | None:
+        await asyncio.sleep(0)
+        chat, message_id = storable((chat, message_id))
+        received = self._inbox.get((chat, message_id))
+        if received and received.message:
+            return received.message
+        return next((m for t in self._turns.values() if t.chat == chat for m in t.messages if m.id == message_id), None)
+
     def _reword(self, turn: Turn, message_id: str, text: str) -> None:
         messages = tuple(replace(m, text=text) if m.id == message_id else m for m in turn.messages)
         if messages == turn.messages:
@@ -443,6 +451,17 @@ class InMemoryStore:
         if turn is None or turn.chat != storable(chat):
             return Receipt()
         return _receipt(self._erase_turns(turn.chat, [turn_id]))
+
+    async def erase_message(self, chat: ChatKey, message_id: str) -> Receipt:
+        await asyncio.sleep(0)
+        chat, message_id = storable((chat, message_id))
+        received = self._inbox.get((chat, message_id))
+        if received and received.message:
+            received.message = None
+            return _receipt(Counter(messages=1))
+        holding = (t for t in self._turns.values() if t.chat == chat and any(m.id == message_id for m in t.messages))
+        turn = next(holding, None)
+        return _receipt(self._erase_turns(chat, [turn.id])) if turn else Receipt()
 
     async def erase_fact(self, person: Person, scope: str, key: str) -> Receipt:
         await asyncio.sleep(0)

@@ -10,12 +10,15 @@ from core.conversation import Segment, Turn
 from core.errors import CommandError
 from core.memory_commands import key_of, known_fact
 from core.messages import Reply
+from core.store import AuditEntry
 
 
 @command(at_once=True, private=True, arguments="last|KEY|chat|me")
 async def forget(context: Context, what: str) -> Reply:
     """Erase your last turn (last), a fact (its key), this chat (chat) or everything of yours (me)."""
     kind, *sure = what.casefold().split()
+    if kind == "message" and len(sure) == 1 and sure[0].isdecimal():
+        return await _forget_message(context, sure[0])
     chosen = {"last": _forget_last, "chat": _forget_chat, "me": _forget_me}.get(kind)
     if chosen is None or sure not in ([], ["yes"]):
         return await _forget_fact(context, what)
@@ -63,6 +66,19 @@ async def _last_turn(context: Context) -> Turn | None:
         if own:
             return own[-1]
     return None
+
+
+async def _forget_message(context: Context, id: str) -> Reply:
+    """Erase what was said in one message, for whoever wrote it; an admin may for others, which is noted."""
+    said = await context.store.said(context.message.chat, id)
+    if said is None:
+        raise CommandError("I keep nothing of that message.")
+    if said.anonymous or said.sender != context.person:
+        if not context.admin:
+            raise CommandError("Only who wrote a message, or an admin, can make me forget it.")
+        await context.store.audit(AuditEntry(str(context.person), f"/forget message {id}", str(said.chat), context.now))
+    async with _interrupted(context):
+        return Reply(cards.receipt([await context.store.erase_message(said.chat, id)]))
 
 
 async def _forget_chat(context: Context, sure: bool) -> Reply:

@@ -162,6 +162,10 @@ class ConversationStore(Protocol):
         """
         ...
 
+    async def said(self, chat: ChatKey, message_id: str) -> Message | None:
+        """Give a message as it is kept, waiting or in its turn; None when it is unknown or erased."""
+        ...
+
     async def move_chat(self, old: ChatKey, new: ChatKey) -> None:
         """Give all that is kept of a chat, and of its topics, to what it has become; again is harmless.
 
@@ -260,6 +264,13 @@ class ConversationStore(Protocol):
         """Erase a turn: its children get its parent, segments covering it go (their other turns are raw again),
         items sourced from it go and a fact with its last item, their history too, its inbox text, its jobs. The
         edition and the epoch rise. An unknown turn gives an empty receipt.
+        """
+        ...
+
+    async def erase_message(self, chat: ChatKey, message_id: str) -> Receipt:
+        """Erase what was said in a message: its turn, as `erase_turn` does, or its text where it still waits.
+
+        An unknown message gives an empty receipt.
         """
         ...
 

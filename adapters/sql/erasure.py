@@ -28,7 +28,7 @@ from adapters.sql.tables import CHANGE, CHAT, FACT, INBOX, JOB, PERSON, SEGMENT,
 from adapters.sql.turns import turn as read_turn
 from core.conversation import Segment, Turn
 from core.kept import Gone, covering, cut, storable, tells, unsaid, withdrawn
-from core.messages import ChatKey, Person
+from core.messages import ChatKey, Message, Person
 from core.store import Receipt
 
 _in_chat: BindParameter[str] = bindparam("chat")
@@ -88,6 +88,22 @@ def erase_turn(tx: Transaction, chat: ChatKey, turn: int) -> Receipt:
     if not is_id(turn) or tx.value(TURN_CHAT, turn=turn) != key:
         return Receipt()
     return _receipt(_erase_turns(tx, key, [turn]))
+
+
+def said(tx: Transaction, chat: ChatKey, message_id: str) -> Message | None:
+    """Read one message."""
+    waiting, turn = _find(tx, chat_key(chat), storable(message_id))
+    held = turn.messages if turn else ()
+    return waiting or next((message for message in held if message.id == storable(message_id)), None)
+
+
+def erase_message(tx: Transaction, chat: ChatKey, message_id: str) -> Receipt:
+    """Erase what was said in a message."""
+    key = chat_key(chat)
+    waiting, turn = _find(tx, key, storable(message_id))
+    if waiting is not None:
+        return _receipt(_empty(tx, key, [waiting.id]))
+    return _receipt(_erase_turns(tx, key, [turn.id])) if turn else Receipt()
 
 
 def erase_fact(tx: Transaction, person: Person, scope: str, key: str) -> Receipt:
@@ -236,6 +252,14 @@ def edit(tx: Transaction, chat: ChatKey, message_id: str, text: str) -> bool:
     if turn is not None:
         _reword(tx, key, turn, message_id, text)
     return turn is not None
+
+
+def _find(tx: Transaction, chat: str, message_id: str) -> tuple[Message | None, Turn | None]:
+    """Find a message while it waits, or else the turn that holds it."""
+    body, taken_by = tx.row(FIND, in_chat=chat, of_message=message_id) or (None, None)
+    if body is not None:
+        return MESSAGES_JSON.validate_json(body)[0], None
+    return None, _holding(tx, chat, message_id, taken_by)
 
 
 def _holding(tx: Transaction, chat: str, message_id: str, turn: int | None) -> Turn | None:

@@ -75,6 +75,9 @@ class SqlStore:
     async def edit(self, chat: ChatKey, message_id: str, text: str) -> bool:
         return await self._database.write(erasure.edit, chat, message_id, text)
 
+    async def said(self, chat: ChatKey, message_id: str) -> Message | None:
+        return await self._database.read(erasure.said, chat, message_id)
+
     async def move_chat(self, old: ChatKey, new: ChatKey) -> None:
         await self._database.write(moving.move_chat, old, new)
 
@@ -128,6 +131,9 @@ class SqlStore:
 
     async def erase_turn(self, chat: ChatKey, turn_id: int) -> Receipt:
         return await self._erased(await self._database.write(erasure.erase_turn, chat, turn_id))
+
+    async def erase_message(self, chat: ChatKey, message_id: str) -> Receipt:
+        return await self._erased(await self._database.write(erasure.erase_message, chat, message_id))
 
     async def erase_fact(self, person: Person, scope: str, key: str) -> Receipt:
         return await self._erased(await self._database.write(erasure.erase_fact, person, scope, key))

@@ -80,6 +80,34 @@ async def test_an_unknown_turn_gives_an_empty_receipt(store: ConversationStore) 
     assert (await store.load(PRIVATE_CHAT)).edition == 0
 
 
+async def test_a_message_is_found_whether_it_waits_or_a_turn_has_it(store: ConversationStore) -> None:
+    talk = Talk(store)
+    taken, waiting = await talk.says("one"), await talk.arrives("two", BOB)
+    assert await store.said(PRIVATE_CHAT, taken.message.id) == taken.message
+    assert await store.said(PRIVATE_CHAT, waiting.id) == waiting
+    assert await store.said(GROUP, waiting.id) is None
+    assert await store.said(PRIVATE_CHAT, "\0") is None
+
+
+async def test_erasing_a_message_takes_its_turn_or_the_waiting_words(store: ConversationStore) -> None:
+    talk = Talk(store)
+    kept, taken, waiting = await talk.says("one"), await talk.says(MARKER), await talk.arrives(MARKER)
+    assert await store.erase_message(GROUP, taken.message.id) == Receipt({})
+    assert (await store.erase_message(PRIVATE_CHAT, taken.message.id)).counts == {"turns": 1}
+    assert (await store.erase_message(PRIVATE_CHAT, waiting.id)).counts == {"messages": 1}
+    assert await store.holds(MARKER) == []
+    for id_ in (taken.message.id, waiting.id):
+        assert await store.said(PRIVATE_CHAT, id_) is None
+        assert await store.erase_message(PRIVATE_CHAT, id_) == Receipt({})
+    assert [turn.id for turn in (await talk.loaded()).turns] == [kept.id]
+
+
+async def test_a_message_is_erased_though_its_key_has_expired(store: ConversationStore) -> None:
+    turn = await Talk(store).says(MARKER)
+    await store.expire(START.replace(year=2030), keep_days=1)
+    assert (await store.erase_message(PRIVATE_CHAT, turn.message.id)).counts == {"turns": 1}
+
+
 async def test_erasing_a_fact_takes_its_history(store: ConversationStore) -> None:
     made = [change("1", fact("city", MARKER)), change("2", fact("city", "Rome"), fact("city", MARKER))]
     await store.apply(ANN, PRIVATE, [*made, change("3", fact("name", "Ann"))])
