@@ -31,6 +31,8 @@ PLAIN = {
     "TELEGRAM_WEBHOOK_SECRET": ("telegram", "webhook_secret"),
     "TELEGRAM_WEBHOOK_PORT": ("telegram", "webhook_port"),
     "DISCORD_BOT_TOKEN": ("discord", "token"),
+    "DISCORD_API_URL": ("discord", "api_url"),
+    "DISCORD_GATEWAY_URL": ("discord", "gateway_url"),
 }
 Place = tuple[str, ...]
 
