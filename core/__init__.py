@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from core.adapter import Adapter, Outgoing
     from core.bot import Bot, Ports, build
-    from core.commands import Command, Context, command
+    from core.commands import Command, Context, FactKey, command
     from core.conversation import Conversation, Segment, Turn
     from core.engine import Engine
     from core.errors import CommandError, KeepmindError, ToolError
@@ -31,6 +31,7 @@ _HOMES = {
     "Context": "core.commands",
     "Conversation": "core.conversation",
     "Engine": "core.engine",
+    "FactKey": "core.commands",
     "Keepmind": "core.memory.keepmind",
     "KeepmindError": "core.errors",
     "Memory": "core.memory.memory",
@@ -65,6 +66,7 @@ __all__ = [
     "Context",
     "Conversation",
     "Engine",
+    "FactKey",
     "Keepmind",
     "KeepmindError",
     "Memory",

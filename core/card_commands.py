@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from core import cards
-from core.commands import Command, Context, command
+from core.commands import Command, Context, FactKey, command
 from core.conversation import Conversation
 from core.errors import CommandError, ToolError
 from core.facts import Fact
 from core.memory_commands import draft_of, key_of, known_fact
-from core.messages import Choice, Reply
+from core.messages import Attachment, Choice, Reply
 
 PAGE = 8
 """How many facts a page shows."""
+LINE = 120
+"""Most characters of one fact's values there, so that a page fits one message everywhere."""
+WHOLE = 1500
+"""Most characters of the values of a fact that is opened; longer ones are sent as a file as well."""
 MORE = (
     "/memory fact KEY opens a fact, /memory why KEY tells where it comes from, /forget KEY erases it, /memory undo "
     "takes the last change back."
@@ -37,7 +41,7 @@ def _card(here: Conversation, number: int) -> Reply:
     pages = max(1, -(-len(facts) // PAGE))
     number = min(max(number, 1), pages)
     shown = facts[(number - 1) * PAGE : number * PAGE]
-    lines = [cards.fact_line(fact) for fact in shown]
+    lines = [cards.fact_line(fact, LINE) for fact in shown]
     known = "\n".join([*lines, "", MORE]) if lines else "I know no facts about you yet."
     state = (
         "" if here.settings.memory == "on" else f"\nMemory is {here.settings.memory}: I neither learn nor use facts."
@@ -48,7 +52,7 @@ def _card(here: Conversation, number: int) -> Reply:
 
 
 def _opening(fact: Fact) -> Choice:
-    return Choice(cards.clipped(fact.key, 30), f"/memory fact {fact.key}", minor=True)
+    return Choice(cards.clipped(fact.key, 30), f"/memory fact {fact.key}", minor=True, menu="Open a fact")
 
 
 def _turning(number: int, pages: int) -> list[Choice]:
@@ -65,7 +69,7 @@ def _talk(here: Conversation) -> str:
 
 
 @command(at_once=True, private=True)
-async def memory_fact(context: Context, key: str) -> Reply:
+async def memory_fact(context: Context, key: FactKey) -> Reply:
     """Show one fact, and what you can do about it."""
     return _opened(await known_fact(context, key))
 
@@ -75,15 +79,25 @@ def _opened(fact: Fact) -> Reply:
     choices = (
         Choice("Forget this", f"/forget {fact.key}"),
         Choice(*pin),
-        Choice("Edit", f"/memory set {fact.key}"),
+        Choice("Edit", f"/memory set {fact.key}", asks=f"What is {fact.key} now?"),
         Choice("Why", f"/memory why {fact.key}"),
         Choice("All facts", "/memory", minor=True),
     )
-    return Reply(cards.fact_whole(fact), choices, replaces=True)
+    return Reply(cards.fact_whole(fact, WHOLE), choices, file=_values_of(fact), replaces=True)
+
+
+def _values_of(fact: Fact) -> Attachment | None:
+    """Give the values of a fact as a file, where they are too long to be shown."""
+    values = cards.values(fact)
+    if len(values) <= WHOLE:
+        return None
+    return Attachment(
+        "file", f"{fact.key}.txt", "text/plain", data="\n".join(i.value for i in fact.items).encode("utf-8", "replace")
+    )
 
 
 @command(private=True)
-async def memory_set(context: Context, key: str, value: str = "") -> str:
+async def memory_set(context: Context, key: FactKey, value: str = "") -> str:
     """Set a fact yourself; items of a list stand between commas."""
     if not value:
         return f"Send me /memory set {key} and the new value behind it."
@@ -101,13 +115,13 @@ async def memory_set(context: Context, key: str, value: str = "") -> str:
 
 
 @command(private=True)
-async def memory_pin(context: Context, key: str) -> Reply:
+async def memory_pin(context: Context, key: FactKey) -> Reply:
     """Pin a fact: when there is little room, it is the last to be left out."""
     return await _pin(context, key, True)
 
 
 @command(private=True)
-async def memory_unpin(context: Context, key: str) -> Reply:
+async def memory_unpin(context: Context, key: FactKey) -> Reply:
     """Let a pinned fact loose."""
     return await _pin(context, key, False)
 

@@ -15,16 +15,16 @@ def values(fact: Fact | None) -> str:
     return "nothing" if fact is None else ", ".join(item.value for item in fact.items)
 
 
-def fact_line(fact: Fact) -> str:
-    """Write a fact on one line, shortened where it is long."""
-    return f"{fact.key}: {clipped(values(fact), 300)}{' (pinned)' if fact.pinned else ''}"
+def fact_line(fact: Fact, longest: int = 300) -> str:
+    """Write a fact on one line, its values shortened where they are long."""
+    return f"{fact.key}: {clipped(values(fact), longest)}{' (pinned)' if fact.pinned else ''}"
 
 
-def fact_whole(fact: Fact) -> str:
-    """Write a fact whole, with where its values come from."""
+def fact_whole(fact: Fact, longest: int) -> str:
+    """Write a fact, its values shortened only where they are very long, with where they come from."""
     told = {f"{item.source.day or 'some day'}, written by {item.source.by}": None for item in fact.items}
     pinned = ", pinned" if fact.pinned else ""
-    return f"{fact.key}: {values(fact)}\nTold on {'; on '.join(told)}{pinned}."
+    return f"{fact.key}: {clipped(values(fact), longest)}\nTold on {clipped('; on '.join(told), 300)}{pinned}."
 
 
 def clipped(text: str, longest: int) -> str:

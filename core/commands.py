@@ -6,20 +6,22 @@ import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, get_type_hints, overload
+from typing import TYPE_CHECKING, Any, NewType, get_type_hints, overload
 
 from pydantic import TypeAdapter, ValidationError
 
 from core import sentences
 from core.conversation import Conversation
 from core.errors import CommandError
-from core.messages import Message, Person, Reply
+from core.messages import Attachment, Message, Person, Reply
 from core.store import ConversationStore
 
 if TYPE_CHECKING:
     from core.engine import Engine
 
 Body = Callable[..., Awaitable["Reply | str"]]
+FactKey = NewType("FactKey", str)
+"""A parameter that names a fact of the caller's: platforms that suggest arguments suggest these."""
 
 
 @dataclass(frozen=True)
@@ -63,16 +65,24 @@ class Context:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One argument of a command, read from text as its type says: `rest` takes all the words that are left."""
+    """One argument of a command, read from text as its type says: `rest` takes all the words that are left.
+
+    One whose type is Attachment is a file sent with the command, and no words.
+    """
 
     name: str
     type: Any
     required: bool
     rest: bool
 
+    @property
+    def is_file(self) -> bool:
+        """Whether it is a file."""
+        return self.type in (Attachment, Attachment | None)
+
     def read(self, text: str) -> Any:
         """Give the value a person wrote. Raises CommandError in words for them."""
-        if self.type is str:
+        if self.type in (str, FactKey):
             return text
         try:
             return TypeAdapter(self.type).validate_python(text)
@@ -109,14 +119,15 @@ class Command:
             return Reply(sentences.NOBODY)  # shown openly, since there is nobody to show it to alone
         if self.admin and not context.admin:
             raise CommandError(sentences.ADMINS_ONLY)
-        reply = await self.body(context, **self._bind(arguments))
+        files = self._bind_files(context.message.attachments)
+        reply = await self.body(context, **self._bind(arguments), **files)
         if isinstance(reply, str):
             reply = Reply(reply if reply.strip() else sentences.DONE)
         return replace(reply, private=reply.private or self.private)
 
     def _bind(self, arguments: str) -> dict[str, Any]:
         bound: dict[str, Any] = {}
-        for number, p in enumerate(self.parameters):
+        for number, p in enumerate(p for p in self.parameters if not p.is_file):
             left = arguments.split(maxsplit=number)[number:]
             given = left if p.rest else [word for text in left for word in text.split()[:1]]
             if given:
@@ -124,6 +135,12 @@ class Command:
             elif p.required:
                 raise CommandError(f"Please say it as {self.usage}")
         return bound
+
+    def _bind_files(self, files: Sequence[Attachment]) -> dict[str, Any]:
+        wanted = [p for p in self.parameters if p.is_file]
+        if len(files) < sum(p.required for p in wanted):
+            raise CommandError(f"Please send a file with it, as {self.usage}")
+        return {p.name: file for p, file in zip(wanted, files, strict=False)}
 
 
 @overload
@@ -159,9 +176,9 @@ def _parameters(body: Body) -> tuple[Parameter, ...]:
     if not named or not inspect.iscoroutinefunction(body):
         raise TypeError(f"the command {_name(body)} has to be an async function whose first parameter is the context")
     hints = get_type_hints(body)
-    return tuple(
-        Parameter(p.name, hints.get(p.name, str), p.default is p.empty, rest=p is named[-1]) for p in named[1:]
-    )
+    types = {p.name: hints.get(p.name, str) for p in named[1:]}
+    last = [name for name, type_ in types.items() if type_ not in (Attachment, Attachment | None)][-1:]
+    return tuple(Parameter(p.name, types[p.name], p.default is p.empty, rest=p.name in last) for p in named[1:])
 
 
 def _name(body: Any) -> str:

@@ -132,7 +132,7 @@ class Engine:
             del self._told[next(iter(self._told))]
         sentence = sentences.stranger(who, await self.pairing.code_for(who))
         only_for = None if message.private else who
-        await self._delivery(message.chat).say(Outgoing(message.chat, sentence, only_for=only_for))
+        await self._delivery(message.chat).say(Outgoing(message.chat, sentence, only_for=only_for, reply_to=message.id))
 
     def _delivery(self, chat: ChatKey) -> Delivery:
         return self.shared.deliveries[chat.platform]

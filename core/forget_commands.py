@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from core import cards
-from core.commands import Command, Context, command
+from core.commands import Command, Context, FactKey, command
 from core.conversation import Segment, Turn
 from core.errors import CommandError
 from core.memory_commands import key_of, known_fact
@@ -14,7 +14,7 @@ from core.store import AuditEntry
 
 
 @command(at_once=True, private=True, arguments="last|KEY|chat|me")
-async def forget(context: Context, what: str) -> Reply:
+async def forget(context: Context, what: FactKey) -> Reply:
     """Erase your last turn (last), a fact (its key), this chat (chat) or everything of yours (me)."""
     kind, *sure = what.casefold().split()
     if kind == "message" and len(sure) == 1 and sure[0].isdecimal():

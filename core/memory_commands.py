@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from core import cards
-from core.commands import Command, Context, command
+from core.commands import Command, Context, FactKey, command
 from core.draft import FactDraft, Words, normal_key
 from core.errors import CommandError, ToolError
 from core.facts import Change, Fact
@@ -15,7 +15,7 @@ CHANGES_SHOWN = 10
 
 
 @command(at_once=True, private=True)
-async def memory_why(context: Context, key: str) -> str:
+async def memory_why(context: Context, key: FactKey) -> str:
     """Tell where a fact comes from, in your own words."""
     fact = await known_fact(context, key)
     return "\n".join(cards.because(fact, item) for item in fact.items)

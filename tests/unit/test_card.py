@@ -124,3 +124,26 @@ async def test_a_card_takes_the_place_of_the_one_whose_button_was_pressed() -> N
     assert world.adapter.shown[-1].out.text.startswith("key08")
     await world.say("/memory undo", pressed=sent)
     assert len(world.adapter.shown) == before + 1
+
+
+async def test_long_values_are_shortened_on_a_page_that_fits_a_message_and_a_file_when_opened() -> None:
+    world = a_world()
+    for number in range(8):
+        await world.say(f"/memory set {'k' * 63}{number} {'v' * 500}")
+    assert len((await shown(world, "/memory")).text) < 2000
+    values = [f"{number} " + "v" * 490 for number in range(9)]
+    await tell(world, " ".join(values), ("add", "much", values))
+    opened = await shown(world, "/memory fact much")
+    assert len(opened.text) < 2000
+    assert opened.file is not None
+    assert opened.file.data.decode().splitlines() == values
+
+
+async def test_the_facts_of_a_card_are_one_menu_and_a_value_is_asked_for() -> None:
+    world = await knowing(2)
+    card = await shown(world, "/memory")
+    assert [(choice.label, bool(choice.menu)) for choice in card.choices] == [
+        ("key00", True), ("key01", True), ("Undo", False),
+    ]  # fmt: skip
+    opened = await press(world, card, "key00")
+    assert [choice.asks for choice in opened.choices if choice.asks] == ["What is key00 now?"]
