@@ -126,17 +126,22 @@ async def test_a_card_takes_the_place_of_the_one_whose_button_was_pressed() -> N
     assert len(world.adapter.shown) == before + 1
 
 
-async def test_long_values_are_shortened_on_a_page_that_fits_a_message_and_a_file_when_opened() -> None:
-    world = a_world()
-    for number in range(8):
+async def test_a_page_of_long_values_fits_one_message_everywhere() -> None:
+    world = World()
+    for number in range(7):
         await world.say(f"/memory set {'k' * 63}{number} {'v' * 500}")
-    assert len((await shown(world, "/memory")).text) < 2000
-    values = [f"{number} " + "v" * 490 for number in range(9)]
-    await tell(world, " ".join(values), ("add", "much", values))
-    opened = await shown(world, "/memory fact much")
+    assert 1000 < len((await shown(world, "/memory")).text) < 2000
+
+
+async def test_values_too_long_to_be_shown_are_a_file_when_their_fact_is_opened() -> None:
+    world = a_world()
+    values = [f"book {number} {'of tea ' * 60}leaves" for number in range(5)]
+    await tell(world, ", ".join(values), ("add", "books", values))
+    opened = await shown(world, "/memory fact books")
     assert len(opened.text) < 2000
     assert opened.file is not None
     assert opened.file.data.decode().splitlines() == values
+    assert (await press(world, opened, "Pin")).file is not None
 
 
 async def test_the_facts_of_a_card_are_one_menu_and_a_value_is_asked_for() -> None:
