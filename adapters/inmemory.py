@@ -28,6 +28,7 @@ from core.kept import (
     destination,
     export_of,
     joined,
+    latest,
     merged,
     moved,
     resourced,
@@ -406,6 +407,14 @@ class InMemoryStore:
             if c.active_at
         ]
         return sorted(sorted(found, key=lambda i: str(i.chat)), key=lambda i: i.active_at, reverse=True)
+
+    async def heard(self, platform: str, *, limit: int) -> Mapping[ChatKey, datetime]:
+        await asyncio.sleep(0)
+        found = {chat: kept.active_at for chat, kept in self._chats.items() if kept.active_at}
+        received: dict[ChatKey, datetime] = {}
+        for (chat, _), one in self._inbox.items():
+            received[chat] = max(one.at, received.get(chat, one.at))
+        return latest({**found, **received}, platform, limit)
 
     async def stats(self) -> Stats:
         await asyncio.sleep(0)

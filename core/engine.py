@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -204,6 +204,17 @@ class Engine:
         async with self._lanes.hold(chat, drop=drop) as stopped:
             await self.shared.store.raise_epoch(chat)
             yield stopped
+
+    async def retract(self, chat: ChatKey, message_id: str) -> bool:
+        """Forget a message that is no longer said, with its turn, which ends if it is in progress; False if unknown.
+
+        Raises StoreError.
+        """
+        exchange = self._lanes.in_progress(chat)
+        turn = exchange.turn if exchange is not None else None
+        answered_now = turn is not None and any(m.id == message_id for m in turn.messages)
+        async with self.interrupted(chat) if answered_now else nullcontext():
+            return bool((await self.shared.store.erase_message(chat, message_id)).total)
 
     def answering(self, chat: ChatKey) -> Person | None:
         """Say whose turn is in progress in a chat, None when none is."""

@@ -84,12 +84,14 @@ class Exchange:
         self._delivery = shared.deliveries[chat.platform]
         self._preview: Preview | None = None
         self._doing: asyncio.Task[Turn] | None = None
+        self._waiting: Sequence[Message] = ()
 
     async def run(self, messages: Sequence[Message]) -> Reply | None:
         """Take waiting messages of one sender into a turn and answer it.
 
         None when no answer is needed, and when the turn was stopped or erased meanwhile.
         """
+        self._waiting = messages
         return await self._unless_stopped(self._begin(messages))
 
     async def resume(self, turn: Turn) -> Reply | None:
@@ -145,6 +147,8 @@ class Exchange:
 
     async def _again(self) -> Reply | None:
         """Answer anew when the chat was cleared of something else meanwhile: the answer may have been made of it."""
+        if self.turn is None:
+            return await self._begin_with_the_rest()
         turn = await self._stored()
         if turn is None or turn.state is not State.RECEIVED:
             return None
@@ -154,6 +158,14 @@ class Exchange:
         except (Stopped, StaleEpoch):
             await self._close()
             return None
+
+    async def _begin_with_the_rest(self) -> Reply | None:
+        """Begin without the messages of the burst that were erased while they waited."""
+        left = {(m.chat, m.id) for m in await self._shared.store.waiting()}
+        rest = [m for m in self._waiting if (m.chat, m.id) in left]
+        if not rest or len(rest) == len(self._waiting):
+            return None
+        return await self.run(rest)
 
     async def _stored(self) -> Turn | None:
         """Give the turn as it is stored, in the chat's present epoch; None when it has not begun or is erased."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
+from datetime import datetime
 from typing import Any, TypeVar, cast
 
 from pydantic_core import to_jsonable_python
@@ -120,6 +121,12 @@ def destination(chat: ChatKey, old: ChatKey, new: ChatKey) -> ChatKey | None:
     if chat == old:
         return new
     return replace(new, topic=chat.topic) if old.topic is None and chat.scope == old.scope else None
+
+
+def latest(heard: Mapping[ChatKey, datetime], platform: str, limit: int) -> dict[ChatKey, datetime]:
+    """Choose the chats of a platform where something was said last, the latest first."""
+    own = sorted((at, str(chat), chat) for chat, at in heard.items() if chat.platform == platform)
+    return {chat: at for at, _, chat in own[::-1][:limit]}
 
 
 def moved(message: Message, new: ChatKey) -> Message:

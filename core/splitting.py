@@ -6,11 +6,9 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
-_FENCE_LINE = r"^(?P<indent>[ \t>]*)(?P<bullet>(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?)(?P<marker>`{3,}|~{3,})(?P<info>.*)$"
-_FENCE = re.compile(_FENCE_LINE, re.M)
-_FENCE_OR_UNQUOTED = re.compile(r"^(?![ \t]*>)|" + _FENCE_LINE, re.M)
+from core.fences import Block, blocks
+
 _TOKEN = re.compile(
     r"(?P<gap>\n[ \t\r]*\n)"
     r"|(?P<whole>\\[^\w\s]|&\#?\w{1,10};"
@@ -46,46 +44,6 @@ def split(text: str, limit: int, measure: Callable[[str], int] = utf16_length) -
     if measure(text) <= limit:
         return [text]
     return list(_Cutter(text, limit, measure).chunks())
-
-
-@dataclass(frozen=True, slots=True)
-class _Block:
-    """A fenced code block: where its opening line, body and closing line begin, and where it stops."""
-
-    start: int
-    body: int
-    end: int
-    stop: int
-    opening: str
-    closing: str
-
-
-def _blocks(text: str) -> Iterator[_Block]:
-    at = 0
-    while opening := _FENCE.search(text, at):
-        if opening["marker"][0] == "`" and "`" in opening["info"]:
-            at = opening.end()
-            continue
-        block = _block(text, opening)
-        yield block
-        at = max(block.stop, opening.end())
-
-
-def _block(text: str, opening: re.Match[str]) -> _Block:
-    body = min(opening.end() + 1, len(text))
-    end = stop = len(text)
-    indent, marker = opening["indent"] + " " * len(opening["bullet"]), opening["marker"]
-    lines = _FENCE_OR_UNQUOTED if ">" in indent else _FENCE
-    for line in lines.finditer(text, body):
-        if line["marker"] is None:
-            end = stop = line.start()
-            break
-        if line["marker"].startswith(marker) and not line["info"].strip() and not line["bullet"]:
-            end, stop, marker = line.start(), line.end(), line["marker"]
-            break
-    return _Block(
-        opening.start(), body, end, stop, indent + opening["marker"] + opening["info"].rstrip(), indent + marker
-    )
 
 
 def _atoms(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
@@ -154,7 +112,7 @@ class _Cutter:
 
     def __init__(self, text: str, limit: int, measure: Callable[[str], int]) -> None:
         self.text, self.limit, self.measure = text, limit, measure
-        self.blocks = [block for block in _blocks(text) if self._is_worth_keeping(block)]
+        self.blocks = [block for block in blocks(text) if self._is_worth_keeping(block)]
         self.block_starts = [block.start for block in self.blocks]
         self.atoms = self._merged_atoms()
         self.atom_starts = [start for start, _ in self.atoms]
@@ -170,7 +128,7 @@ class _Cutter:
                 yield chunk
             start = self._next_start(cut)
 
-    def _is_worth_keeping(self, block: _Block) -> bool:
+    def _is_worth_keeping(self, block: Block) -> bool:
         """Tell whether there is code, and room for it between the fences; if not, the block is cut like prose."""
         return block.body < len(self.text) and self.measure(f"{block.opening}\n\n{block.closing}") * 2 <= self.limit
 
@@ -196,19 +154,19 @@ class _Cutter:
             return True
         return size <= self.limit * _STRETCH and self.measure(self.text[start:end]) <= self.limit
 
-    def _block_near(self, at: int) -> _Block | None:
+    def _block_near(self, at: int) -> Block | None:
         """Find the block whose lines hold this place."""
         index = bisect_right(self.block_starts, at) - 1
         if index >= 0 and at <= self.blocks[index].stop:
             return self.blocks[index]
         return None
 
-    def _code_at(self, at: int) -> _Block | None:
+    def _code_at(self, at: int) -> Block | None:
         """Find the block that a cut here would part."""
         block = self._block_near(at)
         return block if block and block.body < at < block.end else None
 
-    def _left_open(self, cut: int) -> _Block | None:
+    def _left_open(self, cut: int) -> Block | None:
         """Find the block that needs closing when the chunk ends here."""
         last = self.blocks[-1] if self.blocks else None
         return last if last and cut == len(self.text) == last.end else self._code_at(cut)

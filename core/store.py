@@ -251,6 +251,10 @@ class ConversationStore(Protocol):
         """List all chats, the latest active first."""
         ...
 
+    async def heard(self, platform: str, *, limit: int) -> Mapping[ChatKey, datetime]:
+        """Give the chats of a platform, the latest first, and when what was received last there was sent."""
+        ...
+
     async def stats(self) -> Stats:
         """Count what is stored."""
         ...

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from datetime import datetime
 from typing import Any, TypeVar
 
 from sqlalchemy import BindParameter, String, Table, bindparam, func, or_, select, text, union
@@ -14,8 +15,8 @@ from adapters.sql.facts import settings, to_change
 from adapters.sql.inbox import waiting as read_waiting
 from adapters.sql.rows import FACT_JSON, TURN_COLUMNS, person_key, to_segment, to_time, to_turn
 from adapters.sql.statement import Statement
-from adapters.sql.tables import CHANGE, CHAT, FACT, JOB, METADATA, SEGMENT, TURN
-from core.kept import export_of, storable
+from adapters.sql.tables import CHANGE, CHAT, FACT, INBOX, JOB, METADATA, SEGMENT, TURN
+from core.kept import export_of, latest, storable
 from core.messages import ChatKey, Person
 from core.store import ChatInfo, Stats
 
@@ -28,6 +29,8 @@ CHATS = Statement(
     .where(CHAT.c.active_at.is_not(None))
     .order_by(CHAT.c.active_at.desc(), CHAT.c.key)
 )
+ACTIVE = Statement(select(CHAT.c.key, CHAT.c.active_at).where(CHAT.c.active_at.is_not(None)))
+RECEIVED = Statement(select(INBOX.c.chat, func.max(INBOX.c.at)).group_by(INBOX.c.chat))
 _people = union(select(TURN.c.sender), select(FACT.c.person)).subquery("people")
 _open = text("state IN ('received', 'answered')")
 STATS = Statement(
@@ -59,6 +62,12 @@ def chats(tx: Transaction) -> list[ChatInfo]:
 def _chat_info(row: Row) -> ChatInfo:
     key, private, turns, segments, active_at = row
     return ChatInfo(ChatKey.parse(key), bool(private), turns, segments, to_time(active_at))
+
+
+def heard(tx: Transaction, platform: str, limit: int) -> dict[ChatKey, datetime]:
+    """Find where something was said last; a chat whose inbox keys have expired is known by when it was active."""
+    found = [*tx.rows(ACTIVE), *tx.rows(RECEIVED)]
+    return latest({ChatKey.parse(chat): to_time(at) for chat, at in found}, platform, limit)
 
 
 def stats(tx: Transaction) -> Stats:

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
@@ -122,6 +122,9 @@ class SqlStore:
 
     async def chats(self) -> Sequence[ChatInfo]:
         return await self._database.read(seeing.chats)
+
+    async def heard(self, platform: str, *, limit: int) -> Mapping[ChatKey, datetime]:
+        return await self._database.read(seeing.heard, platform, limit)
 
     async def stats(self) -> Stats:
         return await self._database.read(seeing.stats)

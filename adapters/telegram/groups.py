@@ -3,37 +3,21 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
 from dataclasses import dataclass, field
-from enum import Enum
 
 from telegram import Message, MessageEntity, User
 
 from adapters.telegram.conversion import is_private, replied, to_key
 from core.messages import ChatKey
+from core.modes import Hearing, Modes, heard
 
-MENTION, LISTEN, OPEN, OFF = "mention", "listen", "open", "off"
 _ALBUMS = 256
 
 
-class Hearing(Enum):
-    """What a message is to the bot."""
-
-    NOTHING = "not taken at all"
-    TALK = "heard, not answered"
-    ADDRESSED = "answered"
-
-
 @dataclass
-class Groups:
-    """How the bot behaves in groups: `mode` everywhere but in the chats (`-1001`) and topics (`-1001/17`) of `modes`.
+class Groups(Modes):
+    """How the bot behaves in groups; `modes` are those of chats (`-1001`) and topics (`-1001/17`)."""
 
-    `mention` takes only what is addressed to it, `listen` hears all and answers what is addressed to it, `open`
-    answers all, `off` takes nothing.
-    """
-
-    mode: str = MENTION
-    modes: Mapping[str, str] = field(default_factory=dict)
     _albums: OrderedDict[str, Hearing] = field(default_factory=OrderedDict)
 
     def hearing(self, message: Message, me: User) -> Hearing:
@@ -46,16 +30,10 @@ class Groups:
 
     def of(self, chat: ChatKey) -> str:
         """Give the mode of a group."""
-        names = (f"{chat.chat}/{chat.topic}", chat.chat)
-        return next((self.modes[name] for name in names if name in self.modes), self.mode)
+        return self.named(f"{chat.chat}/{chat.topic}", chat.chat)
 
     def _alone(self, message: Message, me: User) -> Hearing:
-        mode = self.of(to_key(message))
-        if mode == OFF:
-            return Hearing.NOTHING
-        if mode == OPEN or calls(message, me):
-            return Hearing.ADDRESSED
-        return Hearing.TALK if mode == LISTEN else Hearing.NOTHING
+        return heard(self.of(to_key(message)), called=calls(message, me))
 
     def _album(self, message: Message, alone: Hearing) -> Hearing:
         album = message.media_group_id

@@ -17,13 +17,14 @@ from adapters.telegram import sentences
 from adapters.telegram.buttons import Buttons
 from adapters.telegram.commands import Names
 from adapters.telegram.conversion import PLATFORM, is_private, to_key, to_message, to_press, words
-from adapters.telegram.groups import MENTION, OFF, Groups, Hearing, is_command
+from adapters.telegram.groups import Groups, is_command
 from adapters.telegram.media import Files, Unread, is_unreadable, wanted
 from adapters.telegram.moves import Moves
 from core import messages
 from core.adapter import Outgoing
 from core.engine import Engine
 from core.messages import Attachment, ChatKey, Person
+from core.modes import MENTION, OFF, Hearing
 from core.sentences import UNREADABLE
 
 logger = logging.getLogger("keepmind.telegram")

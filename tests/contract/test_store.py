@@ -359,3 +359,24 @@ async def test_old_bare_keys_expire_and_the_text_they_led_to_can_still_be_edited
     assert len(await store.waiting()) == 1
     assert await store.edit(PRIVATE_CHAT, "1", "won")
     assert (await talk.loaded()).turns[0].message.text == "won"
+
+
+async def test_the_chats_of_a_platform_are_known_with_what_was_sent_last_the_latest_first(
+    store: ConversationStore,
+) -> None:
+    here, there, elsewhere = ChatKey("here", "1"), ChatKey("here", "2", "7"), ChatKey("elsewhere", "3")
+    for chat, minutes in ((here, (1, 3)), (there, (2, 9, 5)), (elsewhere, (8,))):
+        for minute in minutes:
+            await store.receive(message("hi", str(minute), chat, minute=minute), keep=minute != 9)
+    assert list((await store.heard("here", limit=5)).items()) == [
+        (there, START + timedelta(minutes=9)),
+        (here, START + timedelta(minutes=3)),
+    ]
+    assert list(await store.heard("here", limit=1)) == [there]
+
+
+async def test_a_chat_whose_inbox_keys_have_expired_is_still_known(store: ConversationStore) -> None:
+    talk = Talk(store)
+    turn = await talk.says("hi")
+    await store.expire(START + timedelta(days=9), keep_days=7)
+    assert await store.heard("telegram", limit=5) == {talk.chat: turn.at}

@@ -8,11 +8,12 @@ from telegram import Message, Update, User
 
 from adapters.telegram import server as world
 from adapters.telegram.conversion import to_message, to_press, words
-from adapters.telegram.groups import Groups, Hearing, calls
+from adapters.telegram.groups import Groups, calls
 from adapters.telegram.media import is_unreadable, wanted
 from adapters.telegram.server import TelegramServer
 from core import messages
 from core.messages import ChatKey, Person, Quote
+from core.modes import Hearing
 
 AT = datetime(2026, 3, 1, tzinfo=UTC)
 ME = User(123456789, "Keepmind", is_bot=True, username="keepmind_bot")
