@@ -79,7 +79,7 @@ def _opened(fact: Fact) -> Reply:
     choices = (
         Choice("Forget this", f"/forget {fact.key}"),
         Choice(*pin),
-        Choice("Edit", f"/memory set {fact.key}", asks=f"What is {fact.key} now?"),
+        Choice("Edit", f"/memory set {fact.key}", asks=True),
         Choice("Why", f"/memory why {fact.key}"),
         Choice("All facts", "/memory", minor=True),
     )

@@ -136,15 +136,15 @@ class Choice:
     """A button: its label, and the command that pressing it runs for the person it was shown to.
 
     What the text beside it names already is `minor`: a platform without buttons need not write it out. Choices of one
-    `menu`, whose name it is, stand together in a list where the platform has lists. Where it can ask for words, one
-    that `asks` does so by that question, and they go behind the command.
+    `menu`, whose name it is, stand together in a list where the platform has lists. One that `asks` lets the person
+    write what goes behind the command, where the platform has forms.
     """
 
     label: str
     command: str
     minor: bool = False
     menu: str = ""
-    asks: str = ""
+    asks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

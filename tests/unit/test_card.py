@@ -151,4 +151,4 @@ async def test_the_facts_of_a_card_are_one_menu_and_a_value_is_asked_for() -> No
         ("key00", True), ("key01", True), ("Undo", False),
     ]  # fmt: skip
     opened = await press(world, card, "key00")
-    assert [choice.asks for choice in opened.choices if choice.asks] == ["What is key00 now?"]
+    assert [choice.label for choice in opened.choices if choice.asks] == ["Edit"]

@@ -22,7 +22,7 @@ from telegram.error import (
 from adapters.inmemory import InMemoryStore
 from adapters.telegram import sentences
 from adapters.telegram.adapter import Options, TelegramAdapter
-from adapters.telegram.buttons import Buttons, Press
+from adapters.telegram.buttons import Buttons
 from adapters.telegram.commands import Names, telegram_name
 from adapters.telegram.delivery import place_of
 from adapters.telegram.media import Files, Readers, Unread, wanted
@@ -31,6 +31,7 @@ from adapters.telegram.trouble import trouble
 from bots.telegram import telegram
 from config.settings import Settings, load_settings
 from core.adapter import Outgoing
+from core.buttons import Press
 from core.errors import Ambiguous, ConfigError, DeliveryError, Refused, RetryLater, Unreachable
 from core.messages import ChatKey, Choice, Person
 from core.person_commands import PERSON_COMMANDS
