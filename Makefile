@@ -11,7 +11,7 @@ PYTHON = $(shell for module in ensurepip sys; do for python in python3.13 python
 	&& echo "$$python" && exit; done; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check soak format lint types install clean
+.PHONY: help chat test check soak format lint types translations install clean
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 10
@@ -40,6 +40,9 @@ lint: $(STAMP) ## Look for mistakes
 
 types: $(STAMP) ## Check the types
 	@$(BIN)/mypy
+
+translations: $(STAMP) ## Bring the catalogues of translations up to date with the code
+	@$(BIN)/python -m tests.catalogues
 
 install: $(STAMP) ## Install into .venv
 

@@ -8,6 +8,20 @@ from core.conversation import Conversation
 from core.errors import CommandError, KeepmindError
 from core.messages import PRIVATE, ChatKey, Person, Reply
 from core.store import AuditEntry, ChatInfo
+from core.translation import counted, marked, spoken
+
+STORED = {
+    "chats": marked("chats"),
+    "people": marked("people"),
+    "turns": marked("turns"),
+    "open_turns": marked("open turns"),
+    "segments": marked("segments"),
+    "facts": marked("facts"),
+    "jobs": marked("jobs"),
+}
+"""What the fields of Stats count."""
+DELIVERED = marked("{platform}: {sent} chunks sent, {ambiguous} ambiguous, {refused} refused, {waits} waits")
+ALLOWED = marked("{whom} may talk to me now.")
 
 
 @command(admin=True, at_once=True, private=True, arguments="[CHAT|PERSON]")
@@ -16,7 +30,7 @@ async def admin_memory_view(context: Context, whom: str = "") -> str:
     key = _key(whom.strip() or str(context.message.chat))
     lines = [line for info in await _chats(context, key) for line in await _view_chat(context, info)]
     lines += await _view_person(context, Person(key.platform, key.chat)) if key.topic is None else []
-    return "\n".join(dict.fromkeys(lines)) or f"Nothing is stored of {key}."
+    return "\n".join(dict.fromkeys(lines)) or spoken("Nothing is stored of {key}.", key=key)
 
 
 @command(admin=True, at_once=True, private=True, arguments="CHAT|PERSON")
@@ -26,8 +40,8 @@ async def admin_memory_clear(context: Context, whom: str) -> Reply:
     sure = words[-1].casefold() == "yes"
     key = _key(" ".join(words[:-1] if sure else words))
     if not sure:
-        what = f"This erases all that is kept of {key}."
-        return cards.confirmation(what, "Erase it", f"/admin memory clear {key} yes")
+        what = spoken("This erases all that is kept of {key}.", key=key)
+        return cards.confirmation(what, spoken("Erase it"), f"/admin memory clear {key} yes")
     receipts = []
     for info in await _chats(context, key):
         async with context.engine.interrupted(info.chat, drop=True):
@@ -41,8 +55,10 @@ def _key(whom: str) -> ChatKey:
     """Read whom an admin means: people and chats are written alike."""
     try:
         return ChatKey.parse(whom.strip())
-    except ValueError as error:
-        raise CommandError(f"{error}.") from None
+    except ValueError:
+        raise CommandError(
+            spoken("{whom!r} is not a chat; write it as platform:chat or platform:chat/topic.", whom=whom.strip())
+        ) from None
 
 
 async def _chats(context: Context, key: ChatKey) -> list[ChatInfo]:
@@ -52,12 +68,17 @@ async def _chats(context: Context, key: ChatKey) -> list[ChatInfo]:
 
 
 async def _view_chat(context: Context, info: ChatInfo) -> list[str]:
-    turns, segments = cards.counted(info.turns, "turn"), cards.counted(info.segments, "segment")
-    lines = [f"{info.chat}: {turns}, {segments}, last active {info.active_at:%Y-%m-%d %H:%M} UTC"]
+    segments = counted("{count} segment", "{count} segments", info.segments)
+    last = spoken("last active {at:%Y-%m-%d %H:%M} UTC", at=info.active_at)
+    lines = [f"{info.chat}: {_turns(info.turns)}, {segments}, {last}"]
     for person in await context.store.people(info.chat):
         lines += _facts_of(person, await context.store.load(info.chat, person, private=info.private))
     here = await context.store.load(info.chat, private=info.private)
-    return [*lines, *(f"summary of {cards.counted(s.turns, 'turn')}: {s.text}" for s in here.segments)]
+    return [*lines, *(spoken("summary of {turns}: {text}", turns=_turns(s.turns), text=s.text) for s in here.segments)]
+
+
+def _turns(count: int) -> str:
+    return counted("{count} turn", "{count} turns", count)
 
 
 def _facts_of(person: Person, conversation: Conversation) -> list[str]:
@@ -76,26 +97,27 @@ async def _view_person(context: Context, person: Person) -> list[str]:
 async def admin_compact(context: Context, which: str = "") -> str:
     """Compact this chat now, or with `all` every chat over its low-water mark."""
     if which.casefold() not in ("", "all"):
-        raise CommandError("Please say it as /admin compact or /admin compact all")
+        raise CommandError(spoken("Please say it as {usage}", usage="/admin compact [all]"))
     compactor = context.engine.compactor
     try:
         if which:
-            return f"Compacted: {cards.counted(await compactor.compact_quiet(everything=True), 'chat')}."
+            chats = await compactor.compact_quiet(everything=True)
+            return counted("Compacted: {count} chat.", "Compacted: {count} chats.", chats)
         shrank = await compactor.compact(context.message.chat, low=True)
     except KeepmindError as error:
-        raise CommandError(f"That did not work now, and nothing has changed: {error}") from error
-    return "This chat is compacted." if shrank else "There was nothing to compact here."
+        raise CommandError(spoken("That did not work now, and nothing has changed: {error}", error=error)) from error
+    return spoken("This chat is compacted.") if shrank else spoken("There was nothing to compact here.")
 
 
 @command(admin=True, at_once=True, private=True)
 async def admin_stats(context: Context) -> str:
     """Count what is stored and what was delivered."""
     stats = await context.store.stats()
-    rows = [f"{name.replace('_', ' ')}: {getattr(stats, name)}" for name in stats.__dataclass_fields__]
+    rows = [f"{spoken(what)}: {getattr(stats, name)}" for name, what in STORED.items()]
     for platform, delivery in context.engine.shared.deliveries.items():
-        c = delivery.counts
-        rows.append(f"{platform}: {c.sent} chunks sent, {c.ambiguous} ambiguous, {c.refused} refused, {c.waits} waits")
-    return "\n".join([*rows, f"failed jobs since the start: {context.engine.compactor.failures}"])
+        rows.append(spoken(DELIVERED, platform=platform, **vars(delivery.counts)))
+    failed = spoken("failed jobs since the start: {count}", count=context.engine.compactor.failures)
+    return "\n".join([*rows, failed])
 
 
 @command(admin=True, at_once=True, private=True, arguments="CODE|PERSON|CHAT")
@@ -104,10 +126,10 @@ async def admin_allow(context: Context, whom: str) -> str:
     if ":" in whom:
         entry = _entry(whom)
         await context.store.allow(entry, str(context.person), context.now)
-        return f"{entry} may talk to me now."
+        return spoken(ALLOWED, whom=entry)
     person = await context.engine.pairing.admit(whom, context.person)
     await _note(context, f"/admin allow {person}")
-    return f"{person} may talk to me now."
+    return spoken(ALLOWED, whom=person)
 
 
 @command(admin=True, at_once=True, private=True, arguments="PERSON|CHAT")
@@ -115,23 +137,25 @@ async def admin_block(context: Context, whom: str) -> str:
     """Let a person or a chat (platform:id) no longer talk to me; I won't answer them at all."""
     entry = _entry(whom)
     if context.engine.access.is_admin(Person.parse(entry)):
-        raise CommandError(f"{entry} is an admin, by the configuration.")
+        raise CommandError(spoken("{whom} is an admin, by the configuration.", whom=entry))
     await context.engine.access.block(entry, str(context.person), context.now)
-    return f"{entry} is blocked."
+    return spoken("{whom} is blocked.", whom=entry)
 
 
 @command(admin=True, at_once=True, private=True, arguments="PERSON|CHAT")
 async def admin_unblock(context: Context, whom: str) -> str:
     """Take a block back."""
     entry = _entry(whom)
-    return f"{entry} is blocked no more." if await context.engine.access.unblock(entry) else f"{entry} was not blocked."
+    unblocked = await context.engine.access.unblock(entry)
+    told = marked("{whom} is blocked no more.") if unblocked else marked("{whom} was not blocked.")
+    return spoken(told, whom=entry)
 
 
 def _entry(whom: str) -> str:
     """Read a person or a chat by its id; names can be taken by others, so they let nobody in."""
     key = _key(whom)
     if key.topic is not None or key.chat.startswith(("@", "*")):
-        raise CommandError(f"{whom.strip()[:80]!r} is no person or chat; write its id as platform:id")
+        raise CommandError(spoken("{whom!r} is no person or chat; write its id as platform:id", whom=whom.strip()[:80]))
     return str(key)
 
 

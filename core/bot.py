@@ -27,6 +27,7 @@ from core.rates import Rates
 from core.store import ConversationStore
 from core.tokens import RecentCounter
 from core.tools import Tool
+from core.translation import ENGLISH
 
 
 def default_memory() -> list[Memory]:
@@ -77,6 +78,7 @@ def build(
     compacting: CompactorLimits = CompactorLimits(),  # noqa: B008 -- frozen
     zone: tzinfo = UTC,
     rates: Rates = Rates(),  # noqa: B008 -- frozen
+    language: str = ENGLISH,
 ) -> Engine:
     """Put a bot together: every collaborator is an argument, nothing is started."""
     counter = RecentCounter(ports.counter)
@@ -108,7 +110,7 @@ def build(
         wake=compactor.wake,
     )
     commands = Commands([*PERSON_COMMANDS, *ADMIN_COMMANDS, *bot.commands])
-    return Engine(shared, Access(admins, allowed, ports.store), commands, compactor, rates)
+    return Engine(shared, Access(admins, allowed, ports.store), commands, compactor, rates, language)
 
 
 def _deliveries(ports: Ports) -> Mapping[str, Delivery]:

@@ -7,8 +7,10 @@ from core.commands import Command, Context, FactKey, command
 from core.conversation import Conversation
 from core.errors import CommandError, ToolError
 from core.facts import Fact
-from core.memory_commands import draft_of, key_of, known_fact
+from core.memory_commands import NO_FACTS, draft_of, key_of, known_fact
 from core.messages import Attachment, Choice, Reply
+from core.sentences import NO_SUCH_COMMAND
+from core.translation import counted, marked, spoken
 
 PAGE = 8
 """How many facts a page shows."""
@@ -16,7 +18,7 @@ LINE = 120
 """Most characters of one fact's values there, so that a page fits one message everywhere."""
 WHOLE = 1500
 """Most characters of the values of a fact that is opened; longer ones are sent as a file as well."""
-MORE = (
+MORE = marked(
     "/memory fact KEY opens a fact, /memory why KEY tells where it comes from, /forget KEY erases it, /memory undo "
     "takes the last change back."
 )
@@ -26,7 +28,7 @@ MORE = (
 async def memory(context: Context, more: str = "") -> Reply:
     """Show what I know about you here."""
     if more:
-        raise CommandError(f"I don't know /memory {more.split()[0][:40]}. /help lists what I understand.")
+        raise CommandError(spoken(NO_SUCH_COMMAND, name="memory " + more.split()[0][:40]))
     return _card(await context.here(), 1)
 
 
@@ -42,30 +44,34 @@ def _card(here: Conversation, number: int) -> Reply:
     number = min(max(number, 1), pages)
     shown = facts[(number - 1) * PAGE : number * PAGE]
     lines = [cards.fact_line(fact, LINE) for fact in shown]
-    known = "\n".join([*lines, "", MORE]) if lines else "I know no facts about you yet."
-    state = (
-        "" if here.settings.memory == "on" else f"\nMemory is {here.settings.memory}: I neither learn nor use facts."
-    )
+    known = [*lines, "", spoken(MORE)] if lines else [spoken(NO_FACTS)]
+    state = [] if here.settings.memory != "off" else [spoken("Memory is off: I neither learn nor use facts.")]
     choices = [*map(_opening, shown), *_turning(number, pages)]
-    undo = [Choice("Undo", "/memory undo", minor=True)] if facts else []
-    return Reply(f"{known}\n{_talk(here)}{state}", (*choices, *undo), replaces=True)
+    undo = [Choice(spoken("Undo"), "/memory undo", minor=True)] if facts else []
+    return Reply("\n".join([*known, _talk(here), *state]), (*choices, *undo), replaces=True)
 
 
 def _opening(fact: Fact) -> Choice:
-    return Choice(cards.clipped(fact.key, 30), f"/memory fact {fact.key}", minor=True, menu="Open a fact")
+    return Choice(cards.clipped(fact.key, 30), f"/memory fact {fact.key}", minor=True, menu=spoken("Open a fact"))
 
 
 def _turning(number: int, pages: int) -> list[Choice]:
-    to = {f"← Page {number - 1}": number - 1, f"Page {number + 1} of {pages} →": number + 1}
+    back = spoken("← Page {number}", number=number - 1)
+    on = spoken("Page {number} of {pages} →", number=number + 1, pages=pages)
+    to = {back: number - 1, on: number + 1}
     return [Choice(label, f"/memory page {page}") for label, page in to.items() if 1 <= page <= pages]
 
 
 def _talk(here: Conversation) -> str:
     turns = sum(step.turns for step in here.segments) + len(here.turns)
-    folded = (
-        f" (the older ones in {cards.counted(len(here.segments), 'summary', 'summaries')})" if here.segments else ""
+    if not here.segments:
+        return counted("Of this chat I remember {count} turn.", "Of this chat I remember {count} turns.", turns)
+    return counted(
+        "Of this chat I remember {count} turn ({older}).",
+        "Of this chat I remember {count} turns ({older}).",
+        turns,
+        older=counted("the older ones in {count} summary", "the older ones in {count} summaries", len(here.segments)),
     )
-    return f"Of this chat I remember {cards.counted(turns, 'turn')}{folded}."
 
 
 @command(at_once=True, private=True)
@@ -75,13 +81,13 @@ async def memory_fact(context: Context, key: FactKey) -> Reply:
 
 
 def _opened(fact: Fact) -> Reply:
-    pin = ("Unpin", f"/memory unpin {fact.key}") if fact.pinned else ("Pin", f"/memory pin {fact.key}")
+    pin = (spoken("Unpin"), f"/memory unpin {fact.key}") if fact.pinned else (spoken("Pin"), f"/memory pin {fact.key}")
     choices = (
-        Choice("Forget this", f"/forget {fact.key}"),
+        Choice(spoken("Forget this"), f"/forget {fact.key}"),
         Choice(*pin),
-        Choice("Edit", f"/memory set {fact.key}", asks=True),
-        Choice("Why", f"/memory why {fact.key}"),
-        Choice("All facts", "/memory", minor=True),
+        Choice(spoken("Edit"), f"/memory set {fact.key}", asks=True),
+        Choice(spoken("Why"), f"/memory why {fact.key}"),
+        Choice(spoken("All facts"), "/memory", minor=True),
     )
     return Reply(cards.fact_whole(fact, WHOLE), choices, file=_values_of(fact), replaces=True)
 
@@ -100,18 +106,18 @@ def _values_of(fact: Fact) -> Attachment | None:
 async def memory_set(context: Context, key: FactKey, value: str = "") -> str:
     """Set a fact yourself; items of a list stand between commas."""
     if not value:
-        return f"Send me /memory set {key} and the new value behind it."
+        return spoken("Send me /memory set {key} and the new value behind it.", key=key)
     draft = await draft_of(context)
     known = draft.facts.by_key.get(key_of(key))
     values = [item for item in value.split(",") if item.strip()] if known and known.many else [value]
     if (await context.here()).settings.memory == "off":
-        raise CommandError("Memory is off, so I keep no facts about you. /memory on lets me.")
+        raise CommandError(spoken("Memory is off, so I keep no facts about you. /memory on lets me."))
     try:
         draft.change(_call(context), key, values)
     except ToolError as error:
-        raise CommandError(f"I can't keep that: {error}.") from None
+        raise CommandError(spoken("I can't keep that: {reason}.", reason=error.told())) from None
     await context.store.apply(context.person, context.scope, draft.changes)
-    return f"Saved. {cards.fact_line(draft.facts.by_key[key_of(key)])}"
+    return spoken("Saved. {fact}", fact=cards.fact_line(draft.facts.by_key[key_of(key)]))
 
 
 @command(private=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -15,6 +16,7 @@ from core.conversation import Conversation
 from core.errors import CommandError
 from core.messages import Attachment, Message, Person, Reply
 from core.store import ConversationStore
+from core.translation import speaking, spoken
 
 if TYPE_CHECKING:
     from core.engine import Engine
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
 Body = Callable[..., Awaitable["Reply | str"]]
 FactKey = NewType("FactKey", str)
 """A parameter that names a fact of the caller's: platforms that suggest arguments suggest these."""
+_CAPITALS = re.compile(r"[A-Z][A-Z_]+")
 
 
 @dataclass(frozen=True)
@@ -87,7 +90,10 @@ class Parameter:
         try:
             return TypeAdapter(self.type).validate_python(text)
         except ValidationError as error:
-            raise CommandError(f"{self.name}: {error.errors()[0]['msg']}, not {text[:40]!r}.") from None
+            reason = error.errors()[0]["msg"]
+            raise CommandError(
+                spoken("{name}: {reason}, not {text!r}.", name=self.name, reason=reason, text=text[:40])
+            ) from None
 
 
 @dataclass(frozen=True)
@@ -109,20 +115,30 @@ class Command:
 
     @property
     def usage(self) -> str:
-        """How it is written: optional arguments stand in brackets."""
+        """How it is written, in the language spoken now: optional arguments stand in brackets."""
+        return f"/{self.name} {_CAPITALS.sub(lambda word: spoken(word[0]), self.written)}".rstrip()
+
+    @property
+    def written(self) -> str:
+        """How its arguments are written, in English: what stands for others is in capitals."""
         words = [p.name.upper() if p.required else f"[{p.name.upper()}]" for p in self.parameters]
-        return f"/{self.name} {' '.join(words) if self.arguments is None else self.arguments}".rstrip()
+        return " ".join(words) if self.arguments is None else self.arguments
+
+    def summary_in(self, language: str) -> str:
+        """Give its summary in a language; as it was declared where nobody has translated it."""
+        with speaking(language):
+            return spoken(self.summary)
 
     async def run(self, context: Context, arguments: str) -> Reply:
         """Run it. Raises CommandError in words for the person."""
         if (self.private or self.admin) and context.message.anonymous:
-            return Reply(sentences.NOBODY)  # shown openly, since there is nobody to show it to alone
+            return Reply(spoken(sentences.NOBODY))  # shown openly, since there is nobody to show it to alone
         if self.admin and not context.admin:
-            raise CommandError(sentences.ADMINS_ONLY)
+            raise CommandError(spoken(sentences.ADMINS_ONLY))
         files = self._bind_files(context.message.attachments)
         reply = await self.body(context, **self._bind(arguments), **files)
         if isinstance(reply, str):
-            reply = Reply(reply if reply.strip() else sentences.DONE)
+            reply = Reply(reply if reply.strip() else spoken(sentences.DONE))
         return replace(reply, private=reply.private or self.private)
 
     def _bind(self, arguments: str) -> dict[str, Any]:
@@ -133,13 +149,13 @@ class Command:
             if given:
                 bound[p.name] = p.read(given[0].strip())
             elif p.required:
-                raise CommandError(f"Please say it as {self.usage}")
+                raise CommandError(spoken("Please say it as {usage}", usage=self.usage))
         return bound
 
     def _bind_files(self, files: Sequence[Attachment]) -> dict[str, Any]:
         wanted = [p for p in self.parameters if p.is_file]
         if len(files) < sum(p.required for p in wanted):
-            raise CommandError(f"Please send a file with it, as {self.usage}")
+            raise CommandError(spoken("Please send a file with it, as {usage}", usage=self.usage))
         return {p.name: file for p, file in zip(wanted, files, strict=False)}
 
 

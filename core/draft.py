@@ -14,6 +14,7 @@ from core.facts import Action, Change, Fact, Facts, Item, Source, Writer
 from core.kept import storable
 from core.letters import words_of
 from core.secrets import holds_secret, looks_secret, stated_as_secret
+from core.translation import marked
 
 SHORT_FORMS = {"+": "add", "-": "remove", ".": "change", "_": "clear"}
 
@@ -56,7 +57,9 @@ def normal_key(key: str) -> str:
     """Normalise a key to snake_case of 1 to 64 letters and digits. Raises ToolError naming the rule."""
     text = "_".join(words_of(unicodedata.normalize("NFKC", key).casefold()))
     if not 1 <= len(text) <= 64:
-        raise ToolError(f"the key {_preview(key)} can't be used: a key is 1 to 64 letters, digits and underscores")
+        raise ToolError(
+            marked("the key {key} can't be used: a key is 1 to 64 letters, digits and underscores"), key=_preview(key)
+        )
     return text
 
 
@@ -197,19 +200,20 @@ class FactDraft:
     def _values(self, key: str, value: str | Sequence[str]) -> list[str]:
         values = [" ".join(storable(v).split()) for v in ([value] if isinstance(value, str) else value)]
         if not values or not all(values):
-            raise ToolError(f"the value for {key} is empty; give it as text")
+            raise ToolError(marked("the value for {key} is empty; give it as text"), key=key)
         unique = {same(v): v for v in reversed(values)}
         if len(unique) > 1 and key in self.rules.single:
-            raise ToolError(f"{key} holds one value, not a list")
+            raise ToolError(marked("{key} holds one value, not a list"), key=key)
         for v in unique.values():
             self._check_value(key, v)
         return list(reversed(unique.values()))
 
     def _check_value(self, key: str, value: str) -> None:
         if len(value) > self.rules.max_value:
-            raise ToolError(f"the value for {key} has {len(value)} characters; at most {self.rules.max_value} are kept")
+            told = marked("the value for {key} has {length} characters; at most {most} are kept")
+            raise ToolError(told, key=key, length=len(value), most=self.rules.max_value)
         if looks_secret(key, value) or stated_as_secret(value, self.words.own):
-            raise ToolError("passwords, card numbers, keys and tokens are never stored")
+            raise ToolError(marked("passwords, card numbers, keys and tokens are never stored"))
         if self._by_model and self.words.said_by_others(value):
             raise ToolError(
                 "only others said that, or it was quoted, forwarded or looked up; the person did not say it"
@@ -220,11 +224,11 @@ class FactDraft:
         before = {k: f.value for k, f in self.facts.by_key.items()}
         after = {**before, fact.key: fact.value}
         if len(after) > max(self.rules.max_keys, len(before)):
-            raise ToolError(f"there are already {len(before)} keys; at most {self.rules.max_keys} are kept: remove one")
+            told = marked("there are already {count} keys; at most {most} are kept: remove one")
+            raise ToolError(told, count=len(before), most=self.rules.max_keys)
         if _size(after) > max(self.rules.max_total, _size(before)):
-            raise ToolError(
-                f"that would make {_size(after)} characters in all; at most {self.rules.max_total} are kept"
-            )
+            told = marked("that would make {count} characters in all; at most {most} are kept")
+            raise ToolError(told, count=_size(after), most=self.rules.max_total)
 
     def _items(self, values: Sequence[str]) -> tuple[Item, ...]:
         w = self.words

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from weakref import WeakValueDictionary
 
@@ -24,6 +24,7 @@ from core.pairing import Pairing
 from core.prompt import Row
 from core.rates import RateLimit, Rates, Verdict
 from core.store import AuditEntry
+from core.translation import ENGLISH, speaking, spoken
 
 logger = logging.getLogger("keepmind.engine")
 
@@ -38,11 +39,13 @@ class Engine:
         commands: Commands,
         compactor: Compactor,
         rates: Rates = Rates(),  # noqa: B008 -- frozen
+        language: str = ENGLISH,
     ) -> None:
         self.shared = shared
         self.access = access
         self.commands = commands
         self.compactor = compactor
+        self.language = language
         self.pairing = Pairing(shared.store, shared.clock)
         self.limit = RateLimit(rates)
         self._lanes = Lanes(self._work)
@@ -60,6 +63,14 @@ class Engine:
 
         Gives a future of its reply, or None when there is nothing to do. Raises StoreError when it can't be stored.
         """
+        with self.speaking_to(message):
+            return await self._accept_in_order(message)
+
+    def speaking_to(self, message: Message) -> AbstractContextManager[None]:
+        """Speak the language of a message's sender until the block is left, `language` where it is not known."""
+        return speaking(message.language or self.language)
+
+    async def _accept_in_order(self, message: Message) -> asyncio.Future[Reply | None] | None:
         async with self._door(message.chat):  # what came first is queued first, however long storing it takes
             return await self._accept(message)
 
@@ -79,10 +90,14 @@ class Engine:
         self.compactor.give_way(message.chat)
         return self._enter(message, found)
 
-    async def decline(self, message: Message, sentence: str) -> None:
-        """Tell somebody once why what they sent can't be read; it counts as a message, and nothing of it is kept."""
-        if self._judge(message) is Verdict.HEARD and await self.shared.store.receive(message, keep=False):
-            self._spawn(self._say(message, sentence))
+    async def decline(self, message: Message, sentence: str, **values: object) -> None:
+        """Tell somebody once, by a marked sentence, why what they sent can't be read.
+
+        It counts as a message, and nothing of it is kept.
+        """
+        with self.speaking_to(message):
+            if self._judge(message) is Verdict.HEARD and await self.shared.store.receive(message, keep=False):
+                self._spawn(self._say(message, spoken(sentence, **values)))
 
     def is_over(self, message: Message) -> bool:
         """Say whether a message will be passed over because too much was said: reading its files would be in vain."""
@@ -96,7 +111,7 @@ class Engine:
         verdict = self.limit.judge(message) if self._is_limited(message) else Verdict.HEARD
         if verdict is Verdict.REACHED:
             logger.info("too much was said by %s in %s", message.sender, message.chat)
-            self._spawn(self._say(message, sentences.TOO_MUCH))
+            self._spawn(self._say(message, spoken(sentences.TOO_MUCH)))
         return verdict
 
     async def _say(self, message: Message, sentence: str) -> None:
@@ -155,17 +170,25 @@ class Engine:
             if not lane.queue or lane.queue[0].command is not None:
                 return None  # what waited was dropped or has moved while the chat was held
             entries.append(lane.queue.popleft())
-            lane.exchange = exchange = Exchange(self.shared, lane.chat, entries[0].message.sender)
-            try:
-                await lane.burst(entries, self._delivery(lane.chat).adapter.quiet, self.shared.limits.max_burst)
-                turn = entries[0].turn
-                return await (exchange.resume(turn) if turn else exchange.run([e.message for e in entries]))
-            except Exception as error:  # a bug with one turn ends in an apology, not the lane
-                return await exchange.broke(error)
-            finally:
-                lane.exchange = None
+            with self.speaking_to(entries[0].message):
+                return await self._exchange(lane, entries)
+
+    async def _exchange(self, lane: Lane, entries: list[Entry]) -> Reply | None:
+        lane.exchange = exchange = Exchange(self.shared, lane.chat, entries[0].message.sender)
+        try:
+            await lane.burst(entries, self._delivery(lane.chat).adapter.quiet, self.shared.limits.max_burst)
+            turn = entries[0].turn
+            return await (exchange.resume(turn) if turn else exchange.run([e.message for e in entries]))
+        except Exception as error:  # a bug with one turn ends in an apology, not the lane
+            return await exchange.broke(error)
+        finally:
+            lane.exchange = None
 
     async def _command(self, entry: Entry) -> Reply:
+        with self.speaking_to(entry.message):
+            return await self._answer_command(entry)
+
+    async def _answer_command(self, entry: Entry) -> Reply:
         reply, message = await self._run_command(entry), entry.message
         only_for = message.sender if reply.private and not message.private else None
         shown = Outgoing(message.chat, reply.text, True, only_for, message.id, reply.choices, reply.file)
@@ -178,7 +201,7 @@ class Engine:
         message, command = entry.message, entry.command
         if command is None:
             name = message.text.strip()[1:].split()[0][:40]
-            return Reply(sentences.NO_SUCH_COMMAND.format(name=name), private=True)
+            return Reply(spoken(sentences.NO_SUCH_COMMAND, name=name), private=True)
         admin = self.access.is_admin(message.sender, anonymous=message.anonymous)
         try:
             if command.admin and admin:
@@ -192,7 +215,7 @@ class Engine:
         except Exception as error:  # a command's bug must not cost the person a reply
             logger.error("command /%s failed: %s", command.name, type(error).__name__)
             logger.debug("its traceback", exc_info=error)
-            return Reply(sentences.APOLOGY_BUG)
+            return Reply(spoken(sentences.APOLOGY_BUG))
 
     @asynccontextmanager
     async def interrupted(self, chat: ChatKey, *, drop: bool = False) -> AsyncIterator[bool]:

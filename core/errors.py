@@ -1,5 +1,9 @@
 """Every error of Keepmind, each with one reader."""
 
+from __future__ import annotations
+
+from core.translation import spoken
+
 
 class KeepmindError(Exception):
     """Anything Keepmind raises on purpose; its text is one clear sentence."""
@@ -10,7 +14,18 @@ class ConfigError(KeepmindError):
 
 
 class ToolError(KeepmindError):
-    """A tool could not do what the model asked; the model reads it and goes on."""
+    """A tool could not do what the model asked; the model reads it and goes on.
+
+    A person who did the same by a command reads it too, in their language: a marked sentence with its values.
+    """
+
+    def __init__(self, sentence: str, **values: object) -> None:
+        super().__init__(sentence.format(**values) if values else sentence)
+        self._sentence, self._values = sentence, values
+
+    def told(self) -> str:
+        """Say it in the language spoken now."""
+        return spoken(self._sentence, **self._values)
 
 
 class CommandError(KeepmindError):

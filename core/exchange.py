@@ -27,6 +27,7 @@ from core.prompt import MESSAGE_COST, Prompt, Row, turn_cost
 from core.rendering import said
 from core.store import ConversationStore, Job
 from core.tools import ToolContext
+from core.translation import spoken
 
 logger = logging.getLogger("keepmind.engine")
 
@@ -113,7 +114,7 @@ class Exchange:
             return None
         if self._is_old(max(m.sent_at for m in messages)):
             self.turn = await store.begin(messages, state=State.RECEIVED, tokens=tokens, at=now)
-            return await self._fail(self.turn, "too old", sentences.TOO_OLD)
+            return await self._fail(self.turn, "too old", spoken(sentences.TOO_OLD))
         conversation, self.turn = await store.open(messages, tokens=tokens, at=now)
         return await self._complete(_as_met(conversation, self.turn), self.turn)
 
@@ -124,7 +125,7 @@ class Exchange:
         if turn.state is State.ANSWERED:
             return await self._deliver(turn)
         if self._is_old(turn.at):
-            return await self._fail(turn, "too old", sentences.TOO_OLD)
+            return await self._fail(turn, "too old", spoken(sentences.TOO_OLD))
         return await self._complete(await self._load(turn), turn)
 
     async def _load(self, turn: Turn) -> Conversation:
@@ -303,12 +304,12 @@ class Exchange:
         logger.error("turn %s of %s broke: %s", self.turn.id if self.turn else "?", self._chat, why)
         logger.debug("its traceback", exc_info=error)
         if self.turn is None:
-            return await self._apologise(sentences.APOLOGY_BUG)
+            return await self._apologise(spoken(sentences.APOLOGY_BUG))
         if self.turn.state is not State.RECEIVED:
             return None
         with contextlib.suppress(StoreError):
             await self._shared.store.save(self.turn.changed(state=State.FAILED, failure="bug"))
-        return await self._apologise(sentences.APOLOGY_BUG)
+        return await self._apologise(spoken(sentences.APOLOGY_BUG))
 
 
 def _is_unasked() -> bool:

@@ -11,6 +11,7 @@ from core.errors import CommandError
 from core.memory_commands import key_of, known_fact
 from core.messages import Reply
 from core.store import AuditEntry
+from core.translation import spoken
 
 
 @command(at_once=True, private=True, arguments="last|KEY|chat|me")
@@ -55,7 +56,7 @@ async def _forget_last(context: Context, sure: bool) -> Reply:  # noqa: ARG001 -
     async with _interrupted(context):
         turn = await _last_turn(context)
         if turn is None:
-            raise CommandError("There is no turn of yours that I remember.")
+            raise CommandError(spoken("There is no turn of yours that I remember."))
         return Reply(cards.receipt([await context.store.erase_turn(turn.chat, turn.id)]))
 
 
@@ -72,10 +73,10 @@ async def _forget_message(context: Context, id: str) -> Reply:
     """Erase what was said in one message, for whoever wrote it; an admin may for others, which is noted."""
     said = await context.store.said(context.message.chat, id)
     if said is None:
-        raise CommandError("I keep nothing of that message.")
+        raise CommandError(spoken("I keep nothing of that message."))
     if said.anonymous or said.sender != context.person:
         if not context.admin:
-            raise CommandError("Only who wrote a message, or an admin, can make me forget it.")
+            raise CommandError(spoken("Only who wrote a message, or an admin, can make me forget it."))
         await context.store.audit(AuditEntry(str(context.person), f"/forget message {id}", str(said.chat), context.now))
     async with _interrupted(context):
         return Reply(cards.receipt([await context.store.erase_message(said.chat, id)]))
@@ -84,17 +85,20 @@ async def _forget_message(context: Context, id: str) -> Reply:
 async def _forget_chat(context: Context, sure: bool) -> Reply:
     message = context.message
     if not message.private:
-        raise CommandError("A group's memory is cleared by an admin. /forget me erases what is yours, here as well.")
+        raise CommandError(
+            spoken("A group's memory is cleared by an admin. /forget me erases what is yours, here as well.")
+        )
     if not sure:
-        return cards.confirmation("This erases all of this conversation.", "Erase this chat", "/forget chat yes")
+        what = spoken("This erases all of this conversation.")
+        return cards.confirmation(what, spoken("Erase this chat"), "/forget chat yes")
     async with _interrupted(context, drop=True):
         return Reply(cards.receipt([await context.store.erase_chat(message.chat)]))
 
 
 async def _forget_me(context: Context, sure: bool) -> Reply:
     if not sure:
-        what = "This erases everything I keep of you, everywhere."
-        return cards.confirmation(what, "Erase everything", "/forget me yes")
+        what = spoken("This erases everything I keep of you, everywhere.")
+        return cards.confirmation(what, spoken("Erase everything"), "/forget me yes")
     async with _interrupted(context, drop=True):
         return Reply(cards.receipt([await context.store.erase_person(context.person)]))
 
@@ -103,7 +107,8 @@ async def _forget_me(context: Context, sure: bool) -> Reply:
 async def memory_clear(context: Context, sure: str = "") -> Reply:
     """Forget all facts about you here; the conversation stays."""
     if sure.casefold() != "yes":
-        return cards.confirmation("This forgets every fact about you here.", "Forget all facts", "/memory clear yes")
+        what = spoken("This forgets every fact about you here.")
+        return cards.confirmation(what, spoken("Forget all facts"), "/memory clear yes")
     return await _erase_facts(context, await _keys(context))
 
 

@@ -10,8 +10,10 @@ from core.draft import FactDraft, Words, normal_key
 from core.errors import CommandError, ToolError
 from core.facts import Change, Fact
 from core.prompt import Row
+from core.translation import counted, marked, spoken
 
 CHANGES_SHOWN = 10
+NO_FACTS = marked("I know no facts about you yet.")
 
 
 @command(at_once=True, private=True)
@@ -26,8 +28,8 @@ async def known_fact(context: Context, key: str) -> Fact:
     facts = (await context.here()).facts
     found = facts.by_key.get(key_of(key))
     if found is None:
-        known = f"I know: {', '.join(sorted(facts))}." if facts else "I know no facts about you yet."
-        raise CommandError(f"I know nothing called {key[:80]!r}. {known}")
+        known = spoken("I know: {keys}.", keys=", ".join(sorted(facts))) if facts else spoken(NO_FACTS)
+        raise CommandError(spoken("I know nothing called {key!r}. {known}", key=key[:80], known=known))
     return found
 
 
@@ -43,7 +45,7 @@ def key_of(words: str) -> str:
 async def memory_history(context: Context) -> str:
     """List the latest changes of what I know about you."""
     changes = await context.store.changes(context.person, context.scope, limit=CHANGES_SHOWN)
-    return "\n".join(map(cards.change_line, changes)) or "Nothing has changed yet."
+    return "\n".join(map(cards.change_line, changes)) or spoken("Nothing has changed yet.")
 
 
 @command(private=True)
@@ -54,7 +56,7 @@ async def memory_undo(context: Context) -> str:
     draft.restore(_undoing(change), change)
     await context.store.apply(context.person, context.scope, draft.changes)
     await context.choose(since=context.now)
-    return f"Taken back. {change.key} is now: {cards.values(change.before)}"
+    return spoken("Taken back. {key} is now: {value}", key=change.key, value=cards.values(change.before))
 
 
 async def draft_of(context: Context) -> FactDraft:
@@ -70,7 +72,7 @@ async def _latest_change(context: Context) -> Change:
     undone = {c.call for c in changes if c.action == "undo"}
     last = next((c for c in changes if c.action != "undo" and _undoing(c) not in undone), None)
     if last is None:
-        raise CommandError("There is nothing to take back.")
+        raise CommandError(spoken("There is nothing to take back."))
     return last
 
 
@@ -82,15 +84,20 @@ def _undoing(change: Change) -> str:
 async def memory_explain(context: Context) -> str:
     """Show what the last prompt was made of: its parts, where they came from, what they cost."""
     report = context.engine.last_report(context.message) or await _report_anew(context)
-    rows = [f"{label} – {origin} – {tokens} tokens" for label, origin, tokens in report if tokens]
-    return "\n".join([*rows, f"in all {sum(tokens for _, _, tokens in report)} tokens"])
+    rows = [f"{label} – {origin} – {_tokens(tokens)}" for label, origin, tokens in report if tokens]
+    total = _tokens(sum(tokens for _, _, tokens in report))
+    return "\n".join([*rows, spoken("in all {tokens}", tokens=total)])
+
+
+def _tokens(count: int) -> str:
+    return counted("{count} token", "{count} tokens", count)
 
 
 async def _report_anew(context: Context) -> Sequence[Row]:
     """Tell what the last turn's prompt is made of as things are now: what was sent is known to its process alone."""
     here = await context.here()
     if not here.turns:
-        raise CommandError("I have not been asked anything here yet.")
+        raise CommandError(spoken("I have not been asked anything here yet."))
     return await context.engine.shared.composer.outline(here, here.turns[-1])
 
 
@@ -99,14 +106,14 @@ async def memory_on(context: Context) -> str:
     """Let me learn facts about you again."""
     if (await context.store.settings(context.person)).memory != "on":
         await context.choose(memory="on", since=context.now)
-    return "Memory is on: I learn facts you tell me about yourself from now on."
+    return spoken("Memory is on: I learn facts you tell me about yourself from now on.")
 
 
 @command(private=True)
 async def memory_off(context: Context) -> str:
     """Neither learn nor use facts about you; what is stored stays until you forget it."""
     await context.choose(memory="off")
-    return "Memory is off: I neither learn nor use facts about you. /forget me erases what is stored."
+    return spoken("Memory is off: I neither learn nor use facts about you. /forget me erases what is stored.")
 
 
 MEMORY_COMMANDS: tuple[Command, ...] = (

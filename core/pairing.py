@@ -10,6 +10,7 @@ from core.clock import Clock
 from core.errors import CommandError
 from core.messages import Person
 from core.store import ConversationStore
+from core.translation import spoken
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 """No two that look alike."""
@@ -38,11 +39,13 @@ class Pairing:
         while wrong and now - wrong[0] >= timedelta(hours=1):
             wrong.popleft()
         if len(wrong) >= WRONG_PER_HOUR:
-            raise CommandError("That were too many wrong codes. Wait an hour, or use the id: /admin allow platform:id")
+            raise CommandError(
+                spoken("Those were too many wrong codes. Wait an hour, or use the id: /admin allow platform:id")
+            )
         person = await self._store.paired(_plain(code), now)
         if person is None:
             wrong.append(now)
-            raise CommandError("I know no such code; it may be older than a day. An id works too: platform:id")
+            raise CommandError(spoken("I know no such code; it may be older than a day. An id works too: platform:id"))
         await self._store.allow(str(person), str(admin), now)
         return person
 

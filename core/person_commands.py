@@ -11,12 +11,13 @@ from core.forget_commands import FORGET_COMMANDS
 from core.memory_commands import MEMORY_COMMANDS
 from core.messages import Attachment, Reply
 from core.sentences import NOTHING_TO_STOP, STOPPED
+from core.translation import spoken
 
 
 @command(at_once=True, arguments="")
 async def start(context: Context, link: str = "") -> str:  # noqa: ARG001 -- platforms add where a person came from
     """Say hello."""
-    return (
+    return spoken(
         "Hello! I remember what you tell me, so that you need not repeat it.\n"
         "/memory shows what I know of you, and you can correct or erase it there.\n"
         "/privacy says what is kept and for how long."
@@ -27,13 +28,13 @@ async def start(context: Context, link: str = "") -> str:  # noqa: ARG001 -- pla
 async def help_(context: Context) -> str:
     """List the commands."""
     admin = context.admin and context.message.private
-    return "\n".join(f"{c.usage} – {c.summary}" for c in context.engine.commands if admin or not c.admin)
+    return "\n".join(f"{c.usage} – {spoken(c.summary)}" for c in context.engine.commands if admin or not c.admin)
 
 
 @command(at_once=True)
 async def privacy(context: Context) -> str:  # noqa: ARG001 -- every command is given its context
     """Say what is kept, and what you can do about it."""
-    return (
+    return spoken(
         "I keep what is said in this chat, summaries of it, and facts you tell me about yourself, until you erase "
         "them. "
         "What you say in private is never used in a group, and one person's facts never reach another. "
@@ -48,8 +49,8 @@ async def stop(context: Context) -> str:
     """Stop the answer in progress; what you said is kept."""
     asker = context.engine.answering(context.message.chat)
     if asker not in (None, context.person) and not context.message.private and not context.admin:
-        raise CommandError("That answer is for somebody else; they or an admin can stop it.")
-    return STOPPED if await context.engine.interrupt(context.message.chat) else NOTHING_TO_STOP
+        raise CommandError(spoken("That answer is for somebody else; they or an admin can stop it."))
+    return spoken(STOPPED if await context.engine.interrupt(context.message.chat) else NOTHING_TO_STOP)
 
 
 @command(at_once=True, private=True)
@@ -58,7 +59,7 @@ async def export(context: Context) -> Reply:
     text = json.dumps(await context.store.export(context.person), ensure_ascii=False, indent=2)
     name = f"keepmind-export-{context.now:%Y%m%d-%H%M%S}.json"
     file = Attachment("file", name, "application/json", data=text.encode("utf-8", "replace"))
-    return Reply("Here is everything I keep of you.", file=file)
+    return Reply(spoken("Here is everything I keep of you."), file=file)
 
 
 PERSON_COMMANDS: tuple[Command, ...] = (

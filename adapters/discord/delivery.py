@@ -17,6 +17,7 @@ from adapters.discord.trouble import TROUBLES, trouble
 from core.adapter import Outgoing
 from core.errors import Unreachable
 from core.messages import Attachment, ChatKey, Person
+from core.translation import spoken
 
 logger = logging.getLogger("keepmind.discord")
 T = TypeVar("T")
@@ -60,7 +61,9 @@ class Sender:
             direct = await _call(lambda: self._client.create_dm(discord.Object(int(person.user))))
             return await self._send(direct, out)
         except Unreachable:
-            await self._send(self._channel(out.chat), Outgoing(out.chat, sentences.IN_PRIVATE, reply_to=out.reply_to))
+            await self._send(
+                self._channel(out.chat), Outgoing(out.chat, spoken(sentences.IN_PRIVATE), reply_to=out.reply_to)
+            )
             raise
 
     async def _send(self, channel: discord.abc.Messageable, out: Outgoing) -> str:

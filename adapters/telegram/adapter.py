@@ -108,7 +108,7 @@ class TelegramAdapter:
         self._buttons.keeper = engine.shared.store
         self._moves.attach(engine)
         receiver = Receiver(self.bot, me, engine, self._options.groups, self._files, self._moves, self._buttons)
-        menus = asyncio.create_task(set_menus(self.bot, engine.commands, self._options.admins))
+        menus = asyncio.create_task(set_menus(self.bot, engine.commands, self._options.admins, engine.language))
         try:
             await self._source(Intake(receiver.take)).run()
         finally:

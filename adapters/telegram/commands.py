@@ -19,6 +19,8 @@ from telegram import (
 )
 from telegram.error import TelegramError
 
+from core.translation import languages
+
 logger = logging.getLogger("keepmind.telegram")
 MOST = 100
 """Most commands of one menu: https://core.telegram.org/bots/api#setmycommands."""
@@ -32,9 +34,8 @@ class Command(Protocol):
         """The command without its slash."""
         ...
 
-    @property
-    def summary(self) -> str:
-        """What it does, in a few words."""
+    def summary_in(self, language: str) -> str:
+        """Say what it does, in a few words."""
         ...
 
     @property
@@ -68,29 +69,37 @@ def telegram_name(name: str) -> str:
     return re.sub(r"[^a-z0-9_]", "_", name.casefold())[:32]
 
 
-async def set_menus(bot: Bot, commands: Iterable[Command], admins: Sequence[int]) -> None:
-    """Set the menu of every kind of chat, and that of each admin's own; failing to is only logged."""
+async def set_menus(bot: Bot, commands: Iterable[Command], admins: Sequence[int], language: str) -> None:
+    """Set the menu of every kind of chat, and that of each admin's own; failing to is only logged.
+
+    There is one for each language that is spoken; `language` is that of people with none of these.
+    """
     listed = list(commands)
-    common = _menu(command for command in listed if not command.admin)
-    wide: list[BotCommandScope] = [
+    common = [command for command in listed if not command.admin]
+    for spoken in sorted(languages(), key=lambda one: one != language):
+        code = spoken if spoken != language else None
+        for scope in _wide():
+            await _set(bot, _menu(common, spoken), scope, code)
+        for admin in admins:
+            await _set(bot, _menu(listed, spoken), BotCommandScopeChat(admin), code)
+
+
+def _wide() -> list[BotCommandScope]:
+    return [
         BotCommandScopeDefault(),
         BotCommandScopeAllPrivateChats(),
         BotCommandScopeAllGroupChats(),
         BotCommandScopeAllChatAdministrators(),
     ]
-    for scope in wide:
-        await _set(bot, common, scope)
-    for admin in admins:
-        await _set(bot, _menu(listed), BotCommandScopeChat(admin))
 
 
-def _menu(commands: Iterable[Command]) -> list[BotCommand]:
-    menu = {telegram_name(c.name): c.summary[:256] or c.name for c in commands}
+def _menu(commands: Iterable[Command], language: str) -> list[BotCommand]:
+    menu = {telegram_name(c.name): c.summary_in(language)[:256] or c.name for c in commands}
     return [BotCommand(name, summary) for name, summary in menu.items()][:MOST]
 
 
-async def _set(bot: Bot, menu: Sequence[BotCommand], scope: BotCommandScope) -> None:
+async def _set(bot: Bot, menu: Sequence[BotCommand], scope: BotCommandScope, language: str | None) -> None:
     try:
-        await bot.set_my_commands(menu, scope)
+        await bot.set_my_commands(menu, scope, language)
     except TelegramError as error:
         logger.warning("the menu of commands for %s could not be set: %s", scope.type, error.message)

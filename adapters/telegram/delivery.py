@@ -27,6 +27,7 @@ from core.adapter import Outgoing
 from core.errors import Refused, Unreachable
 from core.messages import Attachment, ChatKey
 from core.splitting import utf16_length
+from core.translation import spoken
 
 logger = logging.getLogger("keepmind.telegram")
 T = TypeVar("T")
@@ -138,7 +139,7 @@ class Sender:
             return await self._send(Place(int(out.only_for.user)), out)
         except Unreachable:
             url = f"https://t.me/{self.username}?start=private"
-            await self._say(place, Formatted(sentences.IN_PRIVATE), link(sentences.OPEN_PRIVATE, url))
+            await self._say(place, Formatted(spoken(sentences.IN_PRIVATE)), link(spoken(sentences.OPEN_PRIVATE), url))
             raise
 
     async def _send_file(self, place: Place, file: Attachment, text: str, markup: InlineKeyboardMarkup | None) -> str:

@@ -14,6 +14,7 @@ from telegramify_markdown.converter import STANDARD_OPTIONS
 
 from core.sentences import BLANK
 from core.splitting import utf16_length
+from core.translation import spoken
 
 LIMIT = 4096
 """Most UTF-16 units of one message: https://core.telegram.org/bots/api#sendmessage."""
@@ -50,13 +51,16 @@ _CONFIG = _plain_marks()
 def clean(text: str) -> str:
     """Take out what Telegram refuses or doesn't show; never gives a blank text."""
     shown = _LONE.sub("\ufffd", _UNSHOWN.sub(" ", text))
-    return shown if shown.strip() else BLANK
+    return shown if shown.strip() else spoken(BLANK)
+
+
+def formatted(markdown: str) -> Formatted:
+    """Format Markdown, however broken; where nothing would be left of it, the text itself is given."""
+    return _formatted(clean(markdown))
 
 
 @lru_cache(maxsize=64)
-def formatted(markdown: str) -> Formatted:
-    """Format Markdown, however broken; where nothing would be left of it, the text itself is given."""
-    source = clean(markdown)
+def _formatted(source: str) -> Formatted:
     try:
         text, entities = convert(literal(source), config=_CONFIG)
     except Exception:  # whatever a parser trips over, the words arrive

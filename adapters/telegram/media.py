@@ -52,7 +52,11 @@ class Readers:
 
 
 class Unread(Exception):
-    """A file that is not read; its text is the sentence for the person."""
+    """A file that is not read: a marked sentence for the person, with its values."""
+
+    def __init__(self, sentence: str, **values: object) -> None:
+        super().__init__(sentence.format(**values))
+        self.sentence, self.values = sentence, values
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,15 +132,16 @@ class Files:
         if file.kind == "file" and not (documents and documents.is_readable(file.name, file.media_type)):
             raise Unread(sentences.UNSUPPORTED)
         if file.size > most:
-            raise Unread(sentences.TOO_LARGE.format(megabytes=most // MEGABYTE))
+            raise Unread(sentences.TOO_LARGE, megabytes=most // MEGABYTE)
 
     async def _fetch(self, file: Wanted) -> bytes:
         for pause in (*_PAUSES, 0.0):
             try:
                 return bytes(await (await self._bot.get_file(file.id)).download_as_bytearray())
             except BadRequest as error:
-                large = sentences.TOO_LARGE.format(megabytes=MOST_FILE // MEGABYTE)
-                raise Unread(large if says(error, "too big") else sentences.UNFETCHED) from error
+                if says(error, "too big"):
+                    raise Unread(sentences.TOO_LARGE, megabytes=MOST_FILE // MEGABYTE) from error
+                raise Unread(sentences.UNFETCHED) from error
             except TelegramError:
                 await asyncio.sleep(pause)
         raise Unread(sentences.UNFETCHED)

@@ -26,6 +26,7 @@ from core.engine import Engine
 from core.messages import Attachment, ChatKey, Person
 from core.modes import MENTION, OFF, Hearing
 from core.sentences import UNREADABLE
+from core.translation import speaking, spoken
 
 logger = logging.getLogger("keepmind.telegram")
 KINDS = [
@@ -83,8 +84,8 @@ class Receiver:
         ours = to_message(message, self._me, text, addressed=hearing is Hearing.ADDRESSED)
         if await self._engine.access.may_speak(ours):
             ours, problem = await self._with_file(ours, message)
-            if problem:
-                await self._engine.decline(ours, problem)
+            if problem is not None:
+                await self._engine.decline(ours, problem.sentence, **problem.values)
                 return
         await self._engine.accept(ours)
 
@@ -93,22 +94,22 @@ class Receiver:
             return words(message)
         return self._names.read(words(message), private=is_private(message.chat))
 
-    async def _with_file(self, ours: messages.Message, message: Message) -> tuple[messages.Message, str]:
-        """Add what was sent beside the words; or a sentence about why it is nothing the bot could answer."""
+    async def _with_file(self, ours: messages.Message, message: Message) -> tuple[messages.Message, Unread | None]:
+        """Add what was sent beside the words; or tell why it is nothing the bot could answer."""
         file = wanted(message)
         if file is None:
-            return ours, UNREADABLE if is_unreadable(message) and ours.private and not ours.text else ""
+            return ours, Unread(UNREADABLE) if is_unreadable(message) and ours.private and not ours.text else None
         if not ours.addressed or self._engine.is_over(ours):
-            return replace(ours, attachments=(file.unread,)), ""
+            return replace(ours, attachments=(file.unread,)), None
         try:
-            return replace(ours, attachments=(await self._files.read(file),)), ""
+            return replace(ours, attachments=(await self._files.read(file),)), None
         except Unread as problem:
             if not ours.text:
-                return ours, str(problem)
+                return ours, problem
             told = Attachment(
                 file.kind, file.name, file.media_type, text=f"(not read, and the person was told: {problem})"
             )
-            return replace(ours, attachments=(told,)), ""
+            return replace(ours, attachments=(told,)), None
 
     async def _tell(self, ours: messages.Message, sentence: str) -> None:
         if await self._engine.shared.store.receive(ours, keep=False):
@@ -122,17 +123,17 @@ class Receiver:
 
     async def _pressed(self, query: CallbackQuery) -> None:
         pressed = await self._buttons.pressed(query.data or "", query.from_user.id)
-        self._spawn(self._hush(query, sentences.NO_BUTTON if pressed is None else ""))
+        self._spawn(self._hush(query, known=pressed is not None))
         if pressed is None:
             return
         press = to_press(query, pressed.command, datetime.now(UTC), pressed.chat)
         if press is not None:
             await self._engine.accept(press)
 
-    async def _hush(self, query: CallbackQuery, sentence: str) -> None:
-        """Let the app stop waiting for the button; a sentence is shown to who pressed it, for a moment."""
-        with suppress(TelegramError):
-            await self._bot.answer_callback_query(query.id, sentence or None)
+    async def _hush(self, query: CallbackQuery, *, known: bool) -> None:
+        """Let the app stop waiting for the button; who may not press it is shown so, for a moment."""
+        with suppress(TelegramError), speaking(query.from_user.language_code or self._engine.language):
+            await self._bot.answer_callback_query(query.id, None if known else spoken(sentences.NO_BUTTON))
 
     async def _member(self, change: ChatMemberUpdated, update_id: int) -> None:
         came = change.old_chat_member.status in _OUTSIDE and change.new_chat_member.status not in _OUTSIDE
@@ -140,11 +141,20 @@ class Receiver:
             return
         chat = ChatKey(PLATFORM, str(change.chat.id))
         by, mode = Person(PLATFORM, str(change.from_user.id)), self._groups.of(chat)
-        joined = messages.Message(f"joined {update_id}", chat, by, "", change.date.astimezone(UTC), private=False)
+        joined = messages.Message(
+            f"joined {update_id}",
+            chat,
+            by,
+            "",
+            change.date.astimezone(UTC),
+            private=False,
+            language=change.from_user.language_code or "",
+        )
         if mode == OFF or not await self._engine.access.may_speak(joined):
             return
         kept = sentences.JOINED_MENTION if mode == MENTION else sentences.JOINED_ALL
-        await self._tell(replace(joined, id=f"joined {update_id}"), sentences.JOINED.format(what=kept))
+        with self._engine.speaking_to(joined):
+            await self._tell(joined, spoken(sentences.JOINED, what=spoken(kept)))
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)

@@ -122,10 +122,7 @@ async def test_compacting_tells_what_came_of_it() -> None:
     assert await world.said("/admin compact", who="root") == "There was nothing to compact here."
     for n in range(30):
         await world.say(f"line {n}", who="root")
-    assert (
-        await world.said("/admin compact everything", who="root")
-        == "Please say it as /admin compact or /admin compact all"
-    )
+    assert await world.said("/admin compact everything", who="root") == "Please say it as /admin compact [all]"
     world.llm.summary = lambda request: LLMUnavailable("the server is down")
     assert "nothing has changed: the server is down" in await world.said("/admin compact", who="root")
     world.llm.summary = lambda request: type(world.llm.answer(request))("They counted lines.")

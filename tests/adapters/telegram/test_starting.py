@@ -84,7 +84,7 @@ async def test_menus_that_can_not_be_set_only_warn(
         async with living(server):
             server.say(ann, ann, "hi")
             await server.reply(ann)
-            await until(lambda: server.journal.counts["setMyCommands"] == 4)
+            await until(lambda: server.journal.counts["setMyCommands"] == 12)
     assert "menu" in caplog.text
 
 
