@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from adapters.discord.adapter import DiscordAdapter, Options
+from adapters.discord.away import Absence
 from adapters.discord.client import API_URL, GATEWAY_URL
+from adapters.discord.groups import Groups
 from config.settings import Settings
 
 
@@ -26,7 +28,16 @@ def discord(settings: Settings) -> DiscordAdapter:
         gateway_url=chosen.gateway_url or GATEWAY_URL,
         content=chosen.message_content,
         guild=chosen.guild,
+        groups=Groups(chosen.channel_mode, dict(_pair(entry) for entry in chosen.channel_modes), chosen.bots),
+        absence=Absence(chosen.away_hours * 3600, chosen.away_messages),
+        threads=chosen.threads,
+        longest_code=chosen.code_file,
         quiet=settings.engine.quiet_seconds,
         pace=chosen.edit_seconds,
     )
     return DiscordAdapter(chosen.token.get_secret_value(), options)
+
+
+def _pair(entry: str) -> tuple[str, str]:
+    channel, _, mode = entry.partition("=")
+    return channel, mode

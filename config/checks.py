@@ -12,6 +12,7 @@ from pydantic import BaseModel, SecretStr
 _KIND = re.compile(r"[a-z][a-z0-9_]*|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _ENTRY = re.compile(r"(?P<platform>[a-z][a-z0-9_]*):(?P<id>\S+)")
 _MODE = re.compile(r"-\d+(?:/\d+)?=(?:mention|listen|open|off)")
+_CHANNEL_MODE = re.compile(r"\d+=(?:mention|listen|open|off)")
 _NUMBER = re.compile(r"-?\d+")
 _NUMERIC = {"telegram", "discord"}
 
@@ -105,6 +106,14 @@ def group_modes(names: Sequence[str]) -> Sequence[str]:
     for name in names:
         if not _MODE.fullmatch(name):
             raise ValueError(f"{name!r} must be written CHAT=MODE or CHAT/TOPIC=MODE, such as -1001502049385=open")
+    return names
+
+
+def channel_modes(names: Sequence[str]) -> Sequence[str]:
+    """Take servers, channels and threads with their modes."""
+    for name in names:
+        if not _CHANNEL_MODE.fullmatch(name):
+            raise ValueError(f"{name!r} must be written ID=MODE, such as 1187301234567890123=open")
     return names
 
 

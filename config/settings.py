@@ -263,7 +263,31 @@ class Discord(Section):
     guild: int | None = Field(
         None, ge=1, description="The one server whose slash commands are set, to try them; blank: everywhere."
     )
+    channel_mode: Literal["mention", "listen", "open", "off"] = Field(
+        "mention", description="Whether channels are answered when it is mentioned, heard as well, always or never."
+    )
+    channel_modes: Annotated[Names, AfterValidator(checks.channel_modes)] = Field(
+        (), description="Servers, channels and threads with a mode of their own, such as 1187301234567890123=open."
+    )
+    threads: bool = Field(False, description="Whether each conversation that begins in a channel gets a thread.")
+    bots: int = Field(
+        0, ge=0, le=100, description="How often in a row other bots that mention it are answered; 0: never."
+    )
+    away_hours: float = Field(24, ge=0, le=8760, description="Age of the oldest message fetched after an absence.")
+    away_messages: int = Field(100, ge=0, le=10_000, description="Most such messages of one chat; 0: none.")
+    code_file: int = Field(
+        0, ge=0, le=1_000_000, description="Characters above which code is sent as a file; 0: it is cut like the rest."
+    )
     edit_seconds: Seconds = Field(1.2, description="Least time between two changes of a growing answer.")
+
+    @model_validator(mode="after")
+    def _modes_can_hear(self) -> Discord:
+        modes = {self.channel_mode, *(entry.partition("=")[2] for entry in self.channel_modes)}
+        if not self.message_content and modes & {"listen", "open"}:
+            raise ValueError(
+                "discord.message_content must be true for channels whose mode is listen or open, or they can't be heard"
+            )
+        return self
 
 
 class Settings(Section):

@@ -5,26 +5,28 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 
-import discord
-
+from adapters.discord.away import Absence
 from adapters.discord.buttons import Buttons
 from adapters.discord.client import API_URL, GATEWAY_URL, Client, lead_to
 from adapters.discord.commands import set_commands
 from adapters.discord.conversion import PLATFORM
-from adapters.discord.delivery import LIMIT, Sender
+from adapters.discord.delivery import Sender
+from adapters.discord.formatting import chunks
+from adapters.discord.groups import Groups
 from adapters.discord.interactions import Interactions
 from adapters.discord.receiving import Receiver
-from adapters.discord.trouble import TROUBLES
+from adapters.discord.starting import hopeless
 from core.adapter import Outgoing
 from core.engine import Engine
 from core.errors import ConfigError
 from core.messages import ChatKey
-from core.splitting import split
 
 logger = logging.getLogger("keepmind.discord")
 _LONGEST_PAUSE = 30.0
+_GOODBYE = 5.0
 
 
 @dataclass(frozen=True)
@@ -33,13 +35,18 @@ class Options:
 
     `pace` is the least seconds between two changes of a preview: Discord allows about five in five seconds in a
     channel. `content` asks for the text of all messages, a privileged intent. `guild` is where commands are declared
-    in development; they are everyone's without it.
+    in development; they are everyone's without it. With `threads` each conversation that begins in a channel gets one.
+    Code longer than `longest_code` characters is sent as a file; zero: it is cut like the rest.
     """
 
     api_url: str = API_URL
     gateway_url: str = GATEWAY_URL
     content: bool = True
     guild: int | None = None
+    groups: Groups = field(default_factory=Groups)
+    absence: Absence = field(default_factory=Absence)
+    threads: bool = False
+    longest_code: int = 0
     quiet: float = 0.6
     pace: float = 1.2
     pause: float = 1.0
@@ -60,8 +67,11 @@ class DiscordAdapter:
         self.client = Client(content=options.content, gateway_url=own_gateway)
         self._interactions = Interactions()
         self._buttons = Buttons()
-        self._sender = Sender(self.client, self._interactions, self._buttons)
+        self._sender = Sender(self.client, self._interactions, self._buttons, options.longest_code, options.pause)
+        self._receiver: Receiver | None = None
         self._online = asyncio.Event()
+        self._started = False
+        self._wait = options.pause
 
     def serves(self, chat: ChatKey) -> bool:
         """Say whether a chat is one of Discord's."""
@@ -69,7 +79,7 @@ class DiscordAdapter:
 
     def split(self, text: str) -> Sequence[str]:
         """Cut an answer so that each part fits a message."""
-        return split(text, LIMIT)
+        return chunks(text, self._options.longest_code)
 
     async def typing(self, chat: ChatKey) -> None:
         """Show that an answer is being made."""
@@ -91,43 +101,55 @@ class DiscordAdapter:
 
         async def start_up() -> None:
             self._online.set()
+            self._wait = self._options.pause
+            if self._started:
+                return
+            self._started = True
+            logger.info("serving Discord as bot %s", self.client.user and self.client.user.id)
             await set_commands(self.client.tree, engine, self._interactions, self._buttons, self._options.guild)
 
-        self.client.events = Receiver(self.client, engine)
+        options = self._options
+        self.client.events = self._receiver = Receiver(
+            self.client,
+            engine,
+            options.groups,
+            absence=options.absence,
+            threads=options.threads,
+            pause=options.pause,
+        )
         self.client.start_up = start_up
 
     async def run(self, engine: Engine) -> None:
         """Take what is said until cancelled. Raises ConfigError when the operator has to do something."""
         self.attach(engine)
         try:
-            await self._login()
-            await self.client.connect()
-        except discord.PrivilegedIntentsRequired:
-            raise ConfigError(_NO_INTENT) from None
+            await self._serve()
         finally:
             await self._leave()
 
-    async def _login(self) -> None:
-        """Log in, until Discord can be reached."""
-        pause = self._options.pause
+    async def _serve(self) -> None:
+        """Log in and listen, again and again when that ends; the library goes on by itself after most troubles."""
         while True:
             try:
                 await self.client.login(self._token)
-                return
-            except discord.LoginFailure:
-                raise ConfigError(_UNKNOWN) from None
-            except TROUBLES as error:
+                await self.client.connect()
+            except Exception as error:  # whatever ended it, the next time may be better
+                if sentence := hopeless(error, own=self._options.api_url != API_URL):
+                    raise ConfigError(sentence) from None
                 logger.warning("Discord can't be reached, it is tried again: %s", type(error).__name__)
-                await self.client.http.close()
-                self.client.http.connector = discord.utils.MISSING
-                await asyncio.sleep(pause)
-                pause = min(pause * 1.5, _LONGEST_PAUSE)
+            self._online.clear()
+            await self.client.begin_anew()
+            await asyncio.sleep(self._wait)
+            self._wait = min(self._wait * 1.5, _LONGEST_PAUSE)
 
     async def _leave(self) -> None:
         """Take nothing more; what is being answered can still be sent."""
         self.client.events = None
-        for shard in self.client.shards.values():
-            await shard.disconnect()
+        if self._receiver is not None:
+            await self._receiver.aclose()
+        with suppress(TimeoutError):
+            async with asyncio.timeout(_GOODBYE):
+                await asyncio.gather(*(shard.disconnect() for shard in self.client.shards.values()))
 
     async def aclose(self) -> None:
         """Let go of the network."""
@@ -138,10 +160,3 @@ class DiscordAdapter:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
-
-
-_UNKNOWN = "Discord does not know the token in DISCORD_BOT_TOKEN; the Bot page of the developer portal gives a new one"
-_NO_INTENT = (
-    "Discord keeps the text of messages from this bot; turn on MESSAGE CONTENT INTENT on the Bot page of the developer "
-    "portal, or set discord.message_content to false to be heard in direct messages and mentions alone"
-)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import sys
 from collections.abc import Awaitable, Callable
 from typing import Any, Protocol
 
@@ -11,6 +13,7 @@ from discord import app_commands
 from discord.gateway import DiscordWebSocket
 from discord.http import Route
 
+logger = logging.getLogger("keepmind.discord")
 API_URL = "https://discord.com/api/v10"
 GATEWAY_URL = "wss://gateway.discord.gg/"
 LONGEST_WAIT = 30.0
@@ -20,8 +23,24 @@ LONGEST_WAIT = 30.0
 class Events(Protocol):
     """What takes the events."""
 
+    async def connected(self, shard: int) -> None:
+        """Take notice that a shard begins a new session: what was said before is not given again."""
+        ...
+
     async def said(self, message: discord.Message) -> None:
         """Take a message."""
+        ...
+
+    async def edited(self, message: discord.Message) -> None:
+        """Take a message as it is worded now."""
+        ...
+
+    async def deleted(self, channel_id: int, guild_id: int | None, ids: set[int]) -> None:
+        """Take notice that messages are no longer there."""
+        ...
+
+    async def joined(self, guild: discord.Guild) -> None:
+        """Take notice that the bot was added to a server."""
         ...
 
 
@@ -38,6 +57,7 @@ class Client(discord.AutoShardedClient):
             max_ratelimit_timeout=LONGEST_WAIT,
             chunk_guilds_at_startup=False,
             member_cache_flags=discord.MemberCacheFlags.none(),
+            max_messages=None,
         )
         self.tree: app_commands.CommandTree[Client] = app_commands.CommandTree(self)
         self.events: Events | None = None
@@ -51,13 +71,48 @@ class Client(discord.AutoShardedClient):
         if self.start_up is not None:
             await self.start_up()
 
+    async def begin_anew(self) -> None:
+        """Let go of a connection that failed, so that another can be made."""
+        await self.close()
+        self.clear()
+        self.http.connector = discord.utils.MISSING
+        await self.__aenter__()
+
+    async def on_shard_connect(self, shard_id: int) -> None:
+        """Take a session that began anew; one that was resumed has lost nothing."""
+        if self.events is not None:
+            await self.events.connected(shard_id)
+
     async def on_message(self, message: discord.Message) -> None:
         """Take what is said."""
         if self.events is not None:
             await self.events.said(message)
 
+    async def on_raw_message_edit(self, payload: discord.RawMessageUpdateEvent) -> None:
+        """Take what is said in other words, known to the library or not."""
+        if self.events is not None:
+            await self.events.edited(payload.message)
+
+    async def on_raw_message_delete(self, payload: discord.RawMessageDeleteEvent) -> None:
+        """Take what is no longer said."""
+        if self.events is not None:
+            await self.events.deleted(payload.channel_id, payload.guild_id, {payload.message_id})
+
+    async def on_raw_bulk_message_delete(self, payload: discord.RawBulkMessageDeleteEvent) -> None:
+        """Take what is no longer said."""
+        if self.events is not None:
+            await self.events.deleted(payload.channel_id, payload.guild_id, payload.message_ids)
+
+    async def on_guild_join(self, guild: discord.Guild) -> None:
+        """Take a new server."""
+        if self.events is not None:
+            await self.events.joined(guild)
+
     async def on_error(self, event_method: str, /, *_: Any, **__: Any) -> None:
         """Log what an event met, without what was said."""
+        error = sys.exc_info()[1]
+        logger.error("%s met a bug: %s", event_method, type(error).__name__)
+        logger.debug("its traceback", exc_info=error)
 
 
 def intents(content: bool) -> discord.Intents:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC
 
 import discord
 
 from core import messages
-from core.messages import ChatKey, Person
+from core.messages import ChatKey, Person, Quote
 
 PLATFORM = "discord"
+_MENTION = re.compile(r"<(?:(?P<mark>@!?|@&|#)(?P<id>\d+)|a?:(?P<emoji>\w+):\d+)>")
 
 
 def to_key(channel: object) -> ChatKey:
@@ -19,29 +21,73 @@ def to_key(channel: object) -> ChatKey:
     return ChatKey(PLATFORM, str(getattr(channel, "id", "")))
 
 
-def to_message(message: discord.Message, text: str, *, addressed: bool = True) -> messages.Message:
-    """Convert what was said; `text` stands in for its words. Files are read elsewhere."""
+def to_message(message: discord.Message, me: discord.ClientUser, *, addressed: bool = True) -> messages.Message:
+    """Convert what was said. Files are read elsewhere."""
+    anonymous = message.webhook_id is not None
     return messages.Message(
         id=str(message.id),
         chat=to_key(message.channel),
         sender=Person(PLATFORM, str(message.author.id)),
-        text=text,
+        text=words(message, me),
         sent_at=message.created_at.astimezone(UTC),
         name=message.author.display_name,
-        private=is_private(message),
+        private=is_private(message.channel),
         addressed=addressed,
-        anonymous=message.webhook_id is not None,
+        anonymous=anonymous,
+        quote=_quote(message, me),
+        forwarded="somebody" if is_forward(message) else "",
     )
 
 
-def is_private(message: discord.Message) -> bool:
-    """Tell whether it was said in a person's own chat with the bot."""
-    return message.guild is None and getattr(message.channel, "guild_id", None) is None
+def is_private(channel: object) -> bool:
+    """Tell whether a channel is one person's own with the bot."""
+    return isinstance(channel, discord.DMChannel)
+
+
+def is_forward(message: discord.Message) -> bool:
+    """Tell whether a message holds another one, said by somebody whom Discord does not name."""
+    return bool(message.message_snapshots)
 
 
 def words(message: discord.Message, me: discord.ClientUser) -> str:
-    """Give what a message says in words, without the mention that only calls the bot."""
-    text = message.content
-    for mention in (f"<@{me.id}>", f"<@!{me.id}>"):
-        text = text.removeprefix(mention).lstrip() if text.startswith(mention) else text
-    return text
+    """Give what a message says in words: with names for mentions, and without the one that only calls the bot."""
+    if is_forward(message):
+        return message.message_snapshots[0].content
+    return _named(re.sub(rf"^\s*<@!?{me.id}>[\s,:]*", "", message.content), message)
+
+
+def _named(text: str, message: discord.Message) -> str:
+    users = {user.id: user.display_name for user in message.mentions}
+    roles = {role.id: role.name for role in message.role_mentions}
+    channels = {channel.id: getattr(channel, "name", "") for channel in message.channel_mentions}
+
+    def name(found: re.Match[str]) -> str:
+        if found["emoji"]:
+            return f":{found['emoji']}:"
+        kinds = {"@&": ("@", roles), "#": ("#", channels)}
+        sign, known = kinds.get(found["mark"], ("@", users))
+        plain = known.get(int(found["id"]))
+        return f"{sign}{plain}" if plain else found[0]
+
+    return _MENTION.sub(name, text)
+
+
+def replied(message: discord.Message) -> discord.Message | None:
+    """Give the message this one answers, if it is still there."""
+    reference = message.reference
+    if reference is None or message.type is not discord.MessageType.reply:
+        return None
+    return reference.resolved if isinstance(reference.resolved, discord.Message) else None
+
+
+def _quote(message: discord.Message, me: discord.ClientUser) -> Quote | None:
+    earlier = replied(message)
+    if earlier is None:
+        return None
+    return Quote(earlier.author.display_name, words(earlier, me) or _kind(earlier), earlier.author.id == me.id)
+
+
+def _kind(message: discord.Message) -> str:
+    if message.attachments:
+        return "(a voice message)" if message.attachments[0].is_voice_message() else "(a file)"
+    return "(a sticker)" if message.stickers else "(a message)"

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from hashlib import blake2b
 from io import BytesIO
 from typing import Any, TypeVar
 
@@ -12,24 +15,35 @@ import discord
 
 from adapters.discord import sentences
 from adapters.discord.buttons import Buttons
+from adapters.discord.formatting import as_file, clean, clipped
 from adapters.discord.interactions import Interactions
-from adapters.discord.trouble import TROUBLES, trouble
+from adapters.discord.trouble import TROUBLES, is_about_the_reply, trouble
 from core.adapter import Outgoing
-from core.errors import Unreachable
+from core.errors import Ambiguous, Unreachable
 from core.messages import Attachment, ChatKey, Person
 from core.translation import spoken
 
 logger = logging.getLogger("keepmind.discord")
 T = TypeVar("T")
-LIMIT = 2000
-"""Most characters of one message: https://discord.com/developers/docs/resources/message#create-message."""
+WAITS = (1, 4, 15)
+"""How long is waited before a message without a reply is sent again, in units of the adapter's pause: by its nonce
+Discord knows for some minutes that it has it (https://discord.com/developers/docs/resources/message#create-message)."""
 
 
 class Sender:
-    """Sends and edits. Every error it raises is one of core's."""
+    """Sends and edits. Every error it raises is one of core's. Code longer than `longest_code` becomes a file."""
 
-    def __init__(self, client: discord.Client, interactions: Interactions, buttons: Buttons) -> None:
+    def __init__(
+        self,
+        client: discord.Client,
+        interactions: Interactions,
+        buttons: Buttons,
+        longest_code: int = 0,
+        pause: float = 1.0,
+    ) -> None:
         self._client, self._interactions, self._buttons = client, interactions, buttons
+        self._longest_code, self._pause = longest_code, pause
+        self._life = secrets.token_hex(8)
 
     async def send(self, out: Outgoing) -> str:
         """Send a message; give its id."""
@@ -44,8 +58,11 @@ class Sender:
         if await self._interactions.replace(message_id, out):
             return
         shown = self._channel(out.chat).get_partial_message(int(message_id))
-        more: dict[str, Any] = {"view": await self._buttons.view(out)} if out.final else {}
-        await _call(lambda: shown.edit(content=out.text, **more))
+        if not out.final:
+            await _call(lambda: shown.edit(content=clipped(out.text)), editing=True)
+            return
+        view = await self._buttons.view(out)
+        await _call(lambda: shown.edit(view=view, **self._body(out, "attachments")), editing=True)
 
     async def typing(self, chat: ChatKey) -> None:
         """Show that the bot is typing; a failure is passed over."""
@@ -67,22 +84,75 @@ class Sender:
             raise
 
     async def _send(self, channel: discord.abc.Messageable, out: Outgoing) -> str:
-        more: dict[str, Any] = {"nonce": out.nonce or None}
+        """Send, and while no reply comes back send again: the nonce keeps it from being shown twice."""
+        more: dict[str, Any] = {"nonce": self._nonce(out)}
         if view := await self._buttons.view(out):
             more["view"] = view
-        if out.file is not None:
-            more["file"] = _file(out.file)
-        sent = await _call(lambda: channel.send(out.text, **more))
-        return str(sent.id)
+        reference = _reference(channel, out)
+        for wait in WAITS:
+            try:
+                return await self._once(channel, out, reference, more)
+            except Ambiguous:
+                await asyncio.sleep(wait * self._pause)
+        return await self._once(channel, out, reference, more)
+
+    async def _once(
+        self,
+        channel: discord.abc.Messageable,
+        out: Outgoing,
+        reference: discord.MessageReference | None,
+        more: dict[str, Any],
+    ) -> str:
+        async def send() -> discord.Message:
+            try:
+                return await self._post(channel, out, {**more, "reference": reference} if reference else more)
+            except discord.HTTPException as error:
+                if reference is None or not is_about_the_reply(error):
+                    raise
+            return await self._post(channel, out, more)
+
+        return str((await _call(send)).id)
+
+    async def _post(self, channel: discord.abc.Messageable, out: Outgoing, more: dict[str, Any]) -> discord.Message:
+        given: dict[str, Any] = {**self._body(out), **more, "suppress_embeds": True}
+        sent: discord.Message = await channel.send(**given)
+        return sent
+
+    def _body(self, out: Outgoing, files: str = "files") -> dict[str, Any]:
+        """Lay out what is shown; its files are made anew each time, since they are used up by being sent."""
+        if not out.final:
+            return {"content": clipped(out.text)}
+        code = as_file(out.text, self._longest_code)
+        given = [file for file in (code, out.file) if file is not None]
+        content = "" if given and (code or not out.text.strip()) else clean(out.text)
+        return {"content": content, **({files: [_file(file) for file in given]} if given else {})}
+
+    def _nonce(self, out: Outgoing) -> str:
+        """Name a chunk by at most 25 characters, the same when it is sent again by this process."""
+        if not out.nonce:
+            return secrets.token_hex(12)
+        return blake2b(
+            f"{self._life} {out.nonce} {out.chat} {out.text}".encode("utf-8", "replace"), digest_size=12
+        ).hexdigest()
 
 
-async def _call(call: Callable[[], Awaitable[T]]) -> T:
+def _reference(channel: discord.abc.Messageable, out: Outgoing) -> discord.MessageReference | None:
+    """Name what is answered, if it is a message here: not the one that a thread was opened on."""
+    if not out.reply_to.isdecimal() or out.reply_to == out.chat.topic or not isinstance(channel, _HERE):
+        return None
+    return discord.MessageReference(message_id=int(out.reply_to), channel_id=channel.id, fail_if_not_exists=False)
+
+
+async def _call(call: Callable[[], Awaitable[T]], *, editing: bool = False) -> T:
     """Call Discord. Raises core's errors only."""
     try:
         return await call()
     except TROUBLES as error:
-        raise trouble(error) from error
+        raise trouble(error, editing=editing) from error
 
 
 def _file(file: Attachment) -> discord.File:
     return discord.File(BytesIO(file.data or file.text.encode("utf-8", "replace")), file.name or "file.txt")
+
+
+_HERE = discord.PartialMessageable

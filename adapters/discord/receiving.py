@@ -1,24 +1,159 @@
-"""What each event does: a message is taken."""
+"""What each event does: a message is taken, an edit replaces, a deletion forgets, a server is greeted."""
 
 from __future__ import annotations
 
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import replace
+from datetime import UTC, datetime
+from functools import partial
+
 import discord
 
-from adapters.discord.conversion import is_private, to_message, words
+from adapters.discord import sentences
+from adapters.discord.away import Absence, Away
+from adapters.discord.conversion import PLATFORM, is_private, to_message, words
+from adapters.discord.groups import Groups
+from adapters.discord.places import Places
+from adapters.discord.threads import thread_for
+from core import messages
+from core.adapter import Outgoing
 from core.engine import Engine
+from core.errors import StoreError
+from core.intake import Intake
+from core.messages import ChatKey, Person
+from core.modes import MENTION, OFF, Hearing
+
+logger = logging.getLogger("keepmind.discord")
+_LONGEST_PAUSE = 30.0
 
 
 class Receiver:
-    """Takes events. Whatever is said again (a repeat, a restart) is known by its key in the store, and passed over."""
+    """Takes events, each chat's in order. Whatever is said again is known by its key in the store, and passed over."""
 
-    def __init__(self, client: discord.Client, engine: Engine) -> None:
-        self._client, self._engine = client, engine
+    def __init__(
+        self,
+        client: discord.Client,
+        engine: Engine,
+        groups: Groups,
+        *,
+        absence: Absence,
+        threads: bool = False,
+        pause: float = 1.0,
+    ) -> None:
+        self._client, self._engine, self._groups = client, engine, groups
+        self._threads, self._pause = threads, pause
+        self._places = Places(client)
+        self._intake = Intake()
+        self._away = Away(client, self._places, engine.shared.store, self._intake, absence)
+        self._aside: set[asyncio.Task[None]] = set()
+
+    async def connected(self, shard: int) -> None:
+        """Take what was said before a new session began."""
+        await self._away.catch_up(shard, partial(self._insist, self._said), self._engine.shared.clock.now())
 
     async def said(self, message: discord.Message) -> None:
         """Take a message."""
+        await self._line_up(message.channel.id, partial(self._said, message))
+
+    async def edited(self, message: discord.Message) -> None:
+        """Take a message as it is worded now."""
+        if message.edited_at is not None:
+            await self._line_up(message.channel.id, partial(self._edited, message))
+
+    async def deleted(self, channel_id: int, guild_id: int | None, ids: set[int]) -> None:
+        """Forget messages that are no longer there."""
+        await self._line_up(channel_id, partial(self._deleted, channel_id, guild_id, ids))
+
+    async def joined(self, guild: discord.Guild) -> None:
+        """Greet a server that the bot was added to, where it may speak to all of it."""
+        channel = guild.system_channel
+        if channel is None or not channel.permissions_for(guild.me).send_messages:
+            return
+        await self._line_up(channel.id, partial(self._joined, guild, channel))
+
+    async def aclose(self, seconds: float = 5) -> None:
+        """Let what was begun come to its end."""
+        await self._intake.aclose(seconds)
+        if self._aside:
+            await asyncio.wait(self._aside, timeout=seconds)
+
+    async def _line_up(self, channel_id: int, work: Callable[[], Awaitable[None]]) -> None:
+        await self._away.back()
+        self._intake.line_up(channel_id, partial(self._insist, work))
+
+    async def _insist(self, work: Callable[..., Awaitable[None]], *given: object) -> None:
+        """Do work until it is stored: Discord gives nothing again."""
+        pause = self._pause
+        while True:
+            try:
+                return await work(*given)
+            except StoreError as error:
+                logger.error("something could not be stored and is tried again: %s", error)
+            await asyncio.sleep(pause)
+            pause = min(pause * 1.5, _LONGEST_PAUSE)
+
+    async def _said(self, message: discord.Message) -> None:
         me = self._client.user
-        if me is None or message.author.bot or message.webhook_id is not None:
+        await self._places.settle(message)
+        hearing = self._groups.hearing(message, me) if me is not None else Hearing.NOTHING
+        if me is None or hearing is Hearing.NOTHING:
             return
-        if not is_private(message) and me not in message.mentions:
+        ours = to_message(message, me, addressed=hearing is Hearing.ADDRESSED)
+        if await self._engine.access.may_speak(ours):
+            ours = await self._in_a_thread(ours, message)
+        await self._engine.accept(ours)
+
+    async def _in_a_thread(self, ours: messages.Message, message: discord.Message) -> messages.Message:
+        """Give what is addressed to the bot a thread of its own, where it is set so; commands need none."""
+        if not self._threads or not ours.addressed or self._engine.commands.find(ours.text) is not None:
+            return ours
+        thread = await thread_for(message, ours.text)
+        return replace(ours, chat=replace(ours.chat, topic=str(thread))) if thread is not None else ours
+
+    async def _edited(self, message: discord.Message) -> None:
+        me = self._client.user
+        if me is None or not self._sees(message):
             return
-        await self._engine.accept(to_message(message, words(message, me)))
+        await self._places.settle(message)
+        for chat in self._chats(await self._key(message), message.id):
+            if await self._engine.shared.store.edit(chat, str(message.id), words(message, me)):
+                return
+
+    def _sees(self, message: discord.Message) -> bool:
+        """Tell whether its words are really none, if it has none: without the intent Discord leaves them out."""
+        return bool(message.content) or self._client.intents.message_content or is_private(message.channel)
+
+    async def _key(self, message: discord.Message) -> ChatKey:
+        return await self._places.key(message.channel.id, message.guild.id if message.guild else None)
+
+    async def _deleted(self, channel_id: int, guild_id: int | None, ids: set[int]) -> None:
+        key = await self._places.key(channel_id, guild_id)
+        for id_ in sorted(ids):
+            for chat in self._chats(key, id_):
+                if await self._engine.retract(chat, str(id_)):
+                    break
+
+    def _chats(self, chat: ChatKey, message_id: int) -> list[ChatKey]:
+        """Name where a message may be kept: one that a thread was opened on is kept in the thread."""
+        opened = replace(chat, topic=str(message_id))
+        return [chat, opened] if self._threads and chat.topic is None else [chat]
+
+    async def _joined(self, guild: discord.Guild, channel: discord.TextChannel) -> None:
+        chat = ChatKey(PLATFORM, str(channel.id))
+        mode, now = self._groups.of(chat, guild), datetime.now(UTC)
+        joined = messages.Message(
+            f"joined {guild.id}", chat, Person(PLATFORM, str(guild.id)), "", now, private=False, anonymous=True
+        )
+        if mode == OFF or not await self._engine.access.may_speak(joined):
+            return
+        kept = sentences.JOINED_MENTION if mode == MENTION else sentences.JOINED_ALL
+        if await self._engine.shared.store.receive(joined, keep=False):
+            out = Outgoing(chat, sentences.JOINED.format(what=kept))
+            self._spawn(self._engine.shared.deliveries[PLATFORM].say(out))
+
+    def _spawn(self, work: Coroutine[None, None, None]) -> None:
+        task = asyncio.create_task(work)
+        self._aside.add(task)
+        task.add_done_callback(self._aside.discard)

@@ -5,3 +5,10 @@ from core.translation import marked
 IN_PRIVATE = marked(
     "This is for your eyes only, but you take no direct messages of mine. Let me write to you, and ask again."
 )
+JOINED = marked(
+    "Hello! Here I remember {what}, and facts that people tell me about themselves; /privacy says more, /memory off "
+    "keeps me from learning about you, and removing me from this server ends it."
+)
+JOINED_MENTION = marked("what is addressed to me")
+JOINED_ALL = marked("what is said")
+CONVERSATION = marked("Conversation")

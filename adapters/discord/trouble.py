@@ -10,34 +10,48 @@ import discord
 from core.errors import Ambiguous, DeliveryError, Refused, RetryLater, Unreachable
 
 NO_CONNECTION_SECONDS = 5.0
-UNKNOWN_MESSAGE = 10008
-ARCHIVED = 50083
-TROUBLES = (discord.DiscordException, aiohttp.ClientError, OSError, asyncio.TimeoutError)
-"""All that a call may raise."""
+MAY_NOT_REPLY = 160002
+THREAD_EXISTS = 160004
+TROUBLES = (discord.DiscordException, aiohttp.ClientError, OSError, asyncio.TimeoutError, RuntimeError)
+"""All that a call may raise; a RuntimeError while the connection is made anew."""
+_ARCHIVED = 50083
 _GONE = {
     10003,  # unknown channel
     10013,  # unknown user
     50001,  # missing access
     50007,  # takes no direct messages
     50013,  # missing permissions
-    ARCHIVED,
+    _ARCHIVED,
 }
 """Codes of https://discord.com/developers/docs/topics/opcodes-and-status-codes#json."""
 
 
-def trouble(error: BaseException) -> DeliveryError:
-    """Say what an error of a call that shows something means for what was to be shown."""
+def trouble(error: BaseException, *, editing: bool = False) -> DeliveryError:
+    """Say what an error of a call that shows something means for what was to be shown.
+
+    In an archived thread nothing can be edited, but sending to it opens it again.
+    """
     if isinstance(error, discord.RateLimited):
         return RetryLater(error.retry_after)
-    if isinstance(error, aiohttp.ClientConnectorError):
+    if isinstance(error, aiohttp.ClientConnectorError | RuntimeError):
         return RetryLater(NO_CONNECTION_SECONDS)
     if not isinstance(error, discord.HTTPException) or error.status >= 500:
         return Ambiguous(type(error).__name__)
     if error.status == 429:
         return RetryLater(retry_seconds(error))
-    if error.code in _GONE or (error.status == 403 and not error.code):
+    if is_gone(error) and not (editing and error.code == _ARCHIVED):
         return Unreachable(said(error))
     return Refused(said(error))
+
+
+def is_gone(error: discord.HTTPException) -> bool:
+    """Tell whether nothing can be shown there any more."""
+    return error.code in _GONE or (error.status == 403 and not error.code)
+
+
+def is_about_the_reply(error: discord.HTTPException) -> bool:
+    """Tell whether a message was refused for what it answers: that is gone, or may not be read."""
+    return error.code == MAY_NOT_REPLY or "message_reference" in error.text
 
 
 def said(error: discord.HTTPException) -> str:

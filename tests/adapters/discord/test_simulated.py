@@ -1,13 +1,14 @@
-"""What is said on Discord is answered there."""
+"""On a Discord that others made, the bot behaves as on our own test server."""
 
 from __future__ import annotations
 
-from tests.adapters.discord.life import contents, living, saying
+from tests.adapters.discord.life import saying
+from tests.adapters.discord.simulated import contents, simulated
 from tests.fakes import ScriptedLLM
 
 
 async def test_a_direct_message_is_answered() -> None:
-    async with living(llm=ScriptedLLM(saying("Hello!"))) as life:
+    async with simulated(llm=ScriptedLLM(saying("Hello!"))) as life:
         ann = life.discord.create_user("ann")
         await ann.send_dm("hi")
         assert life.asked() == ["hi"]
@@ -15,7 +16,7 @@ async def test_a_direct_message_is_answered() -> None:
 
 
 async def test_in_a_server_a_mention_is_answered_and_other_talk_is_not() -> None:
-    async with living(llm=ScriptedLLM(saying("Hello!"))) as life:
+    async with simulated(llm=ScriptedLLM(saying("Hello!"))) as life:
         guild = life.discord.create_guild()
         general = guild.create_text_channel("general")
         ann = guild.add_member(life.discord.create_user("ann"))
