@@ -5,21 +5,24 @@ from __future__ import annotations
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from adapters import documents
 from adapters.discord.adapter import DiscordAdapter, Options
 from adapters.discord.away import Absence
 from adapters.discord.client import API_URL, GATEWAY_URL
 from adapters.discord.groups import Groups
+from bots.hearing import Transcribe, open_transcriber
 from config.settings import Settings
+from core.reading import Readers
 
 
 @asynccontextmanager
 async def open_discord(settings: Settings) -> AsyncIterator[DiscordAdapter]:
     """Give the adapter of a bot whose token is set, until the block ends."""
-    async with discord(settings) as adapter:
+    async with open_transcriber(settings) as transcribe, discord(settings, transcribe) as adapter:
         yield adapter
 
 
-def discord(settings: Settings) -> DiscordAdapter:
+def discord(settings: Settings, transcribe: Transcribe | None = None) -> DiscordAdapter:
     """Make the adapter of a bot whose token is set."""
     chosen = settings.discord
     assert chosen.token is not None
@@ -35,7 +38,7 @@ def discord(settings: Settings) -> DiscordAdapter:
         quiet=settings.engine.quiet_seconds,
         pace=chosen.edit_seconds,
     )
-    return DiscordAdapter(chosen.token.get_secret_value(), options)
+    return DiscordAdapter(chosen.token.get_secret_value(), options, Readers(documents, transcribe))
 
 
 def _pair(entry: str) -> tuple[str, str]:

@@ -8,10 +8,10 @@ from contextlib import asynccontextmanager
 from adapters import documents
 from adapters.telegram.adapter import API_URL, Options, TelegramAdapter
 from adapters.telegram.groups import Groups
-from adapters.telegram.media import Readers
 from adapters.telegram.webhook import Address
 from bots.hearing import Transcribe, open_transcriber
 from config.settings import Settings
+from core.reading import Readers
 
 
 @asynccontextmanager

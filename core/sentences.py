@@ -20,6 +20,13 @@ APOLOGY_TOO_LARGE = marked("Sorry, that is more than my language model can read 
 APOLOGY_BUG = marked("Sorry, something went wrong on my side. Your message is kept.")
 TOO_OLD = marked("I was away when you wrote this; please ask again if it still matters.")
 UNREADABLE = marked("I can't read this kind of message yet.")
+TOO_LARGE = marked("This file is too large for me to read: I take up to {megabytes} MB.")
+UNSUPPORTED = marked("I can't read this kind of file yet. I read text, Markdown, code, CSV, JSON and PDF.")
+BROKEN = marked("I could not read this file; it may be damaged.")
+UNFETCHED = marked("I could not fetch this. Please send it again.")
+NO_EARS = marked("I can't listen to recordings here. Please write to me.")
+DEAF_NOW = marked("I can't listen to recordings just now. Please write to me, or send it again later.")
+UNHEARD = marked("I could not make out this recording. Please write to me.")
 NOT_ALLOWED = marked("I don't know you yet. Ask the operator to let you in; your id is {person}.")
 NOT_PAIRED = marked(
     "I don't know you yet. Tell the operator the code {code}, which lets you in and is good for a day; "

@@ -17,12 +17,14 @@ from adapters.discord.delivery import Sender
 from adapters.discord.formatting import chunks
 from adapters.discord.groups import Groups
 from adapters.discord.interactions import Interactions
+from adapters.discord.media import Files
 from adapters.discord.receiving import Receiver
 from adapters.discord.starting import hopeless
 from core.adapter import Outgoing
 from core.engine import Engine
 from core.errors import ConfigError
 from core.messages import ChatKey
+from core.reading import Readers
 
 logger = logging.getLogger("keepmind.discord")
 _LONGEST_PAUSE = 30.0
@@ -57,7 +59,7 @@ class DiscordAdapter:
 
     platform = PLATFORM
 
-    def __init__(self, token: str, options: Options | None = None) -> None:
+    def __init__(self, token: str, options: Options | None = None, readers: Readers | None = None) -> None:
         self._token = token
         self._options = options = options or Options()
         self.quiet = options.quiet
@@ -68,6 +70,7 @@ class DiscordAdapter:
         self._interactions = Interactions()
         self._buttons = Buttons()
         self._sender = Sender(self.client, self._interactions, self._buttons, options.longest_code, options.pause)
+        self._files = Files(self.client, readers or Readers())
         self._receiver: Receiver | None = None
         self._online = asyncio.Event()
         self._started = False
@@ -113,6 +116,7 @@ class DiscordAdapter:
             self.client,
             engine,
             options.groups,
+            self._files,
             absence=options.absence,
             threads=options.threads,
             pause=options.pause,

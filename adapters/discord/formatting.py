@@ -9,6 +9,7 @@ from core.fences import Block, blocks
 from core.messages import Attachment
 from core.sentences import BLANK
 from core.splitting import split
+from core.translation import spoken
 
 LIMIT = 2000
 """Most characters of one message: https://discord.com/developers/docs/resources/message#create-message.
@@ -34,7 +35,7 @@ _ENDINGS = {
 def clean(text: str) -> str:
     """Take out what Discord refuses or doesn't show; never gives a blank text."""
     shown = _LONE.sub("\ufffd", _UNSHOWN.sub(" ", text))
-    return shown if shown.strip() else BLANK
+    return shown if shown.strip() else spoken(BLANK)
 
 
 def clipped(text: str) -> str:

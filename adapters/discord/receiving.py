@@ -15,6 +15,7 @@ from adapters.discord import sentences
 from adapters.discord.away import Absence, Away
 from adapters.discord.conversion import PLATFORM, is_private, to_message, words
 from adapters.discord.groups import Groups
+from adapters.discord.media import Files, is_unreadable, wanted
 from adapters.discord.places import Places
 from adapters.discord.threads import thread_for
 from core import messages
@@ -24,6 +25,9 @@ from core.errors import StoreError
 from core.intake import Intake
 from core.messages import ChatKey, Person
 from core.modes import MENTION, OFF, Hearing
+from core.reading import Unread, with_files
+from core.sentences import UNREADABLE
+from core.translation import spoken
 
 logger = logging.getLogger("keepmind.discord")
 _LONGEST_PAUSE = 30.0
@@ -37,12 +41,13 @@ class Receiver:
         client: discord.Client,
         engine: Engine,
         groups: Groups,
+        files: Files,
         *,
         absence: Absence,
         threads: bool = False,
         pause: float = 1.0,
     ) -> None:
-        self._client, self._engine, self._groups = client, engine, groups
+        self._client, self._engine, self._groups, self._files = client, engine, groups, files
         self._threads, self._pause = threads, pause
         self._places = Places(client)
         self._intake = Intake()
@@ -102,8 +107,23 @@ class Receiver:
             return
         ours = to_message(message, me, addressed=hearing is Hearing.ADDRESSED)
         if await self._engine.access.may_speak(ours):
+            ours, problem = await self._with_files(ours, message)
+            if problem is not None:
+                await self._engine.decline(ours, problem.sentence, **problem.values)
+                return
             ours = await self._in_a_thread(ours, message)
         await self._engine.accept(ours)
+
+    async def _with_files(
+        self, ours: messages.Message, message: discord.Message
+    ) -> tuple[messages.Message, Unread | None]:
+        """Add what was sent beside the words; or tell why it is nothing the bot could answer."""
+        files = wanted(message)
+        if not files:
+            return ours, Unread(UNREADABLE) if is_unreadable(message) and ours.private and not ours.text else None
+        if not ours.addressed or self._engine.is_over(ours):
+            return replace(ours, attachments=tuple(file.unread for file in files)), None
+        return await with_files(ours, files, self._files)
 
     async def _in_a_thread(self, ours: messages.Message, message: discord.Message) -> messages.Message:
         """Give what is addressed to the bot a thread of its own, where it is set so; commands need none."""
@@ -144,14 +164,22 @@ class Receiver:
         chat = ChatKey(PLATFORM, str(channel.id))
         mode, now = self._groups.of(chat, guild), datetime.now(UTC)
         joined = messages.Message(
-            f"joined {guild.id}", chat, Person(PLATFORM, str(guild.id)), "", now, private=False, anonymous=True
+            f"joined {guild.id}",
+            chat,
+            Person(PLATFORM, str(guild.id)),
+            "",
+            now,
+            private=False,
+            anonymous=True,
+            language=str(guild.preferred_locale),
         )
         if mode == OFF or not await self._engine.access.may_speak(joined):
             return
         kept = sentences.JOINED_MENTION if mode == MENTION else sentences.JOINED_ALL
         if await self._engine.shared.store.receive(joined, keep=False):
-            out = Outgoing(chat, sentences.JOINED.format(what=kept))
-            self._spawn(self._engine.shared.deliveries[PLATFORM].say(out))
+            with self._engine.speaking_to(joined):
+                out = Outgoing(chat, spoken(sentences.JOINED, what=spoken(kept)))
+                self._spawn(self._engine.shared.deliveries[PLATFORM].say(out))
 
     def _spawn(self, work: Coroutine[None, None, None]) -> None:
         task = asyncio.create_task(work)

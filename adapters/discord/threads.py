@@ -8,6 +8,7 @@ import discord
 
 from adapters.discord import sentences
 from adapters.discord.trouble import THREAD_EXISTS, TROUBLES
+from core.translation import spoken
 
 logger = logging.getLogger("keepmind.discord")
 NAME = 60
@@ -33,4 +34,4 @@ async def thread_for(message: discord.Message, words: str) -> int | None:
 
 def _name(words: str) -> str:
     line = " ".join(words.split())
-    return (line if len(line) <= NAME else line[: NAME - 1] + "…") or sentences.CONVERSATION
+    return (line if len(line) <= NAME else line[: NAME - 1] + "…") or spoken(sentences.CONVERSATION)

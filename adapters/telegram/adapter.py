@@ -20,7 +20,7 @@ from adapters.telegram.delivery import Sender
 from adapters.telegram.formatting import LIMIT, measure
 from adapters.telegram.groups import Groups
 from adapters.telegram.intake import Intake
-from adapters.telegram.media import Files, Readers
+from adapters.telegram.media import Files
 from adapters.telegram.moves import Moves
 from adapters.telegram.polling import Polling
 from adapters.telegram.receiving import KINDS, Receiver
@@ -30,6 +30,7 @@ from core.adapter import Outgoing
 from core.engine import Engine
 from core.errors import ConfigError
 from core.messages import ChatKey
+from core.reading import Readers
 from core.splitting import split
 
 logger = logging.getLogger("keepmind.telegram")

@@ -18,13 +18,14 @@ from adapters.telegram.buttons import Buttons
 from adapters.telegram.commands import Names
 from adapters.telegram.conversion import PLATFORM, is_private, to_key, to_message, to_press, words
 from adapters.telegram.groups import Groups, is_command
-from adapters.telegram.media import Files, Unread, is_unreadable, wanted
+from adapters.telegram.media import Files, is_unreadable, wanted
 from adapters.telegram.moves import Moves
 from core import messages
 from core.adapter import Outgoing
 from core.engine import Engine
-from core.messages import Attachment, ChatKey, Person
+from core.messages import ChatKey, Person
 from core.modes import MENTION, OFF, Hearing
+from core.reading import Unread, with_files
 from core.sentences import UNREADABLE
 from core.translation import speaking, spoken
 
@@ -101,15 +102,7 @@ class Receiver:
             return ours, Unread(UNREADABLE) if is_unreadable(message) and ours.private and not ours.text else None
         if not ours.addressed or self._engine.is_over(ours):
             return replace(ours, attachments=(file.unread,)), None
-        try:
-            return replace(ours, attachments=(await self._files.read(file),)), None
-        except Unread as problem:
-            if not ours.text:
-                return ours, problem
-            told = Attachment(
-                file.kind, file.name, file.media_type, text=f"(not read, and the person was told: {problem})"
-            )
-            return replace(ours, attachments=(told,)), None
+        return await with_files(ours, [file], self._files)
 
     async def _tell(self, ours: messages.Message, sentence: str) -> None:
         if await self._engine.shared.store.receive(ours, keep=False):

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+from adapters import documents
 from adapters.discord.adapter import DiscordAdapter, Options
 from adapters.discord.server import Channel, DiscordServer, Guild, Message, User
 from adapters.inmemory import InMemoryStore
@@ -18,6 +19,7 @@ from core.engine import Engine
 from core.llm import Completion, Request
 from core.messages import ChatKey
 from core.rates import Rates
+from core.reading import Readers, Transcribe
 from core.store import ConversationStore
 from tests.adapters.discord.real_client import pointed
 from tests.fakes import ScriptedLLM, WordCounter
@@ -126,6 +128,7 @@ async def living(
     admins: Sequence[str] = (),
     allowed: Sequence[str] = ("discord:*",),
     token: str = "",
+    transcribe: Transcribe | None = None,
     rates: Rates = Rates(),  # noqa: B008 -- frozen
     connected: bool = True,
     **options: Any,
@@ -134,7 +137,7 @@ async def living(
     chosen = replace(QUICK, api_url=server.api_url, gateway_url=server.gateway_url, **options)
     llm, store = llm or ScriptedLLM(), store or InMemoryStore()
     with pointed(server):
-        async with DiscordAdapter(token or server.token, chosen) as adapter:
+        async with DiscordAdapter(token or server.token, chosen, Readers(documents, transcribe)) as adapter:
             ports = Ports(store, llm, WordCounter(), clock or SystemClock(), [adapter])
             engine = build(bot or Bot(), ports, admins=admins, allowed=allowed, rates=rates)
             await engine.recover()

@@ -12,7 +12,6 @@ from typing import Any
 from adapters import documents
 from adapters.inmemory import InMemoryStore
 from adapters.telegram.adapter import Options, TelegramAdapter
-from adapters.telegram.media import Readers, Transcribe
 from adapters.telegram.server import TelegramServer
 from core.bot import Bot, Ports, build
 from core.clock import Clock, SystemClock
@@ -20,6 +19,7 @@ from core.engine import Engine
 from core.llm import Completion, Request
 from core.messages import ChatKey
 from core.rates import Rates
+from core.reading import Readers, Transcribe
 from core.store import ConversationStore
 from tests.fakes import ScriptedLLM, WordCounter
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from adapters.telegram import sentences
 from adapters.telegram.server import TelegramServer, User
 from adapters.telegram.server.world import Message
+from core import sentences
 from core.translation import speaking, spoken
 from tests.adapters.telegram.life import living, until
 

@@ -20,21 +20,22 @@ from telegram.error import (
 )
 
 from adapters.inmemory import InMemoryStore
-from adapters.telegram import sentences
 from adapters.telegram.adapter import Options, TelegramAdapter
 from adapters.telegram.buttons import Buttons
 from adapters.telegram.commands import Names, telegram_name
 from adapters.telegram.delivery import place_of
-from adapters.telegram.media import Files, Readers, Unread, wanted
+from adapters.telegram.media import Files, wanted
 from adapters.telegram.server import TelegramServer, User
 from adapters.telegram.trouble import trouble
 from bots.telegram import telegram
 from config.settings import Settings, load_settings
+from core import sentences
 from core.adapter import Outgoing
 from core.buttons import Press
 from core.errors import Ambiguous, ConfigError, DeliveryError, Refused, RetryLater, Unreachable
 from core.messages import ChatKey, Choice, Person
 from core.person_commands import PERSON_COMMANDS
+from core.reading import Readers, Unread
 from tests.adapters.telegram.test_conversion import last
 
 TOKEN = "123456789:AAtest-token-for-the-local-server-0"

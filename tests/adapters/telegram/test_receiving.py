@@ -9,9 +9,10 @@ from collections.abc import Sequence
 import pytest
 
 from adapters.inmemory import InMemoryStore
-from adapters.telegram import sentences
+from adapters.telegram.sentences import JOINED_MENTION
 from adapters.telegram.server import Chat, TelegramServer, User
 from adapters.telegram.server.talk import PIXEL
+from core import sentences
 from core.errors import KeepmindError, LLMRejected, LLMUnavailable, StoreError
 from core.llm import Completion
 from core.messages import Message
@@ -411,7 +412,7 @@ async def test_the_bot_says_what_it_keeps_when_it_joins_a_group(server: Telegram
     async with living(server, allowed=[f"telegram:{ann.id}"]):
         server.add_bot(group, ann)
         said = await server.reply(group)
-        assert sentences.JOINED_MENTION in said.text
+        assert JOINED_MENTION in said.text
         assert "/memory off" in said.text
         server.api.updates.repeat(server.api.updates.log[0])
         other = server.supergroup("Strangers", [server.person("Eve")], bot=False)
