@@ -67,8 +67,8 @@ class DiscordAdapter:
         lead_to(options.api_url, options.gateway_url)
         own_gateway = options.gateway_url if options.gateway_url != GATEWAY_URL else ""
         self.client = Client(content=options.content, gateway_url=own_gateway)
-        self._interactions = Interactions()
         self._buttons = Buttons()
+        self._interactions = Interactions(self._buttons)
         self._sender = Sender(self.client, self._interactions, self._buttons, options.longest_code, options.pause)
         self._files = Files(self.client, readers or Readers())
         self._receiver: Receiver | None = None

@@ -2,19 +2,192 @@
 
 from __future__ import annotations
 
+import logging
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from io import BytesIO
+from typing import Any
+
+import discord
+
+from adapters.discord import sentences
+from adapters.discord.buttons import Buttons
+from adapters.discord.trouble import TROUBLES, UNKNOWN_MESSAGE, trouble
 from core.adapter import Outgoing
+from core.errors import Ambiguous, Refused
+from core.messages import Reply
+from core.translation import speaking, spoken
+
+logger = logging.getLogger("keepmind.discord")
+_PRESSES = (discord.InteractionType.component, discord.InteractionType.modal_submit)
+_OVER = {
+    10015,  # unknown webhook
+    10062,  # unknown interaction
+    50027,  # invalid webhook token
+}
+"""Codes that say that an interaction can't be answered any more."""
+_NOBODY = discord.AllowedMentions.none()
+
+
+@dataclass
+class Waiting:
+    """An interaction that waits, to be answered to its person `alone` or to all.
+
+    A command is `promised` a reply, which Discord shows until it comes. `original` is the message that can be
+    replaced: the one whose button was pressed, or the first reply.
+    """
+
+    interaction: discord.Interaction
+    alone: bool
+    original: str = ""
+    promised: bool = False
+    answered: bool = False
+    refused: bool = False
+
+    def __post_init__(self) -> None:
+        self.promised = not self.is_press
+        if self.is_press and self.interaction.message is not None:
+            self.original = str(self.interaction.message.id)
+
+    @property
+    def is_press(self) -> bool:
+        """Whether a button was pressed, or a form sent that a button opened."""
+        return self.interaction.type in _PRESSES
+
+    async def acknowledge(self) -> None:
+        """Tell Discord within its three seconds that a reply will come."""
+        if not self.interaction.response.is_done():
+            await self.interaction.response.defer(ephemeral=self.alone)
+
+    async def show(self, text: str, alone: bool, more: dict[str, Any]) -> str:
+        """Show the next part of the reply; give its id."""
+        if self.promised and alone and not self.alone:
+            await self._withdraw()  # what was promised to all can't be shown to one
+        if self.promised:
+            try:
+                return await self._keep(text, more)
+            except discord.NotFound as error:
+                if error.code != UNKNOWN_MESSAGE:
+                    raise
+                self.promised = False  # the person has put it away
+        return await self._follow(text, alone, more)
+
+    async def _keep(self, text: str, more: dict[str, Any]) -> str:
+        """Put the reply in the place of its promise."""
+        self.original = str((await self._put(text, more)).id)
+        self.promised = False
+        return self.original
+
+    async def _withdraw(self) -> None:
+        with suppress(discord.NotFound):
+            await self.interaction.delete_original_response()
+        self.promised = False
+
+    async def _put(self, text: str, more: dict[str, Any]) -> discord.InteractionMessage:
+        file = more.pop("file", None)
+        files = [file] if file is not None else []
+        return await self.interaction.edit_original_response(
+            content=text, attachments=files, allowed_mentions=_NOBODY, **{"view": None, **more}
+        )
+
+    async def _follow(self, text: str, alone: bool, more: dict[str, Any]) -> str:
+        sent = await self.interaction.followup.send(
+            text, ephemeral=alone or self.alone, allowed_mentions=_NOBODY, wait=True, **more
+        )
+        return str(sent.id)
+
+    async def replace(self, text: str, more: dict[str, Any]) -> str:
+        """Put something in the place of the message that this can replace; give its id."""
+        return str((await self._put(text, more)).id)
+
+    async def end(self, reply: Reply | None) -> None:
+        """Let Discord wait no longer for what was answered elsewhere, or not at all, which is then told."""
+        if self.answered:
+            return
+        if reply is None or self.refused:
+            await self.show(in_words_of(self.interaction, sentences.NO_ANSWER), True, {})
+        elif self.promised:
+            await self._withdraw()
 
 
 class Interactions:
     """The interactions that are not answered yet, by the id of the message each was made into."""
 
-    async def answer(self, out: Outgoing) -> str | None:  # noqa: ARG002
+    def __init__(self, buttons: Buttons) -> None:
+        self._buttons = buttons
+        self._waiting: dict[str, Waiting] = {}
+
+    async def carry(self, id: str, waiting: Waiting, take: Callable[[], Awaitable[Reply | None]]) -> None:
+        """Let an interaction wait for the reply to the message of that id while it is taken."""
+        self._waiting[id] = waiting
+        try:
+            reply = await take()
+            with suppress(*TROUBLES):
+                await waiting.end(reply)
+        finally:
+            self._waiting.pop(id, None)
+
+    async def answer(self, out: Outgoing) -> str | None:
         """Send a message as the reply to the interaction it answers (`out.reply_to`), to one person when it is private.
 
         Gives its id; None when no interaction with that id waits, or its token has run out. Raises DeliveryError.
         """
-        return None
+        waiting = self._waiting_for(out)
+        if waiting is None:
+            return None
+        more = await self._extras(out, waiting)
+        return await self._call(out, waiting, lambda: waiting.show(out.text, out.only_for is not None, more))
 
-    async def replace(self, message_id: str, out: Outgoing) -> bool:  # noqa: ARG002
+    async def replace(self, message_id: str, out: Outgoing) -> bool:
         """Put a message in the place of the one whose button was pressed; False when no interaction allows it."""
-        return False
+        waiting = self._waiting_for(out)
+        if waiting is None or waiting.original != message_id:
+            return False
+        more = await self._extras(out, waiting)
+        return await self._call(out, waiting, lambda: waiting.replace(out.text, more)) is not None
+
+    def _waiting_for(self, out: Outgoing) -> Waiting | None:
+        waiting = self._waiting.get(out.reply_to)
+        if waiting is not None and waiting.interaction.is_expired():
+            self._give_up(out.reply_to)
+            return None
+        return waiting
+
+    def _give_up(self, id: str) -> None:
+        waiting = self._waiting.pop(id, None)
+        if waiting is not None:
+            waiting.answered = True
+
+    async def _extras(self, out: Outgoing, waiting: Waiting) -> dict[str, Any]:
+        """Give the buttons and the file of a message."""
+        more: dict[str, Any] = {}
+        elsewhere = str(waiting.interaction.channel_id) != (out.chat.topic or out.chat.chat)
+        view = await self._buttons.view(out, elsewhere=elsewhere) if out.final else None
+        if view is not None:
+            more["view"] = view
+        if out.file is not None:
+            data = out.file.data or out.file.text.encode("utf-8", "replace")
+            more["file"] = discord.File(BytesIO(data), out.file.name or "file.txt")
+        return more
+
+    async def _call(self, out: Outgoing, waiting: Waiting, show: Callable[[], Awaitable[str]]) -> str | None:
+        """Show something. None when the interaction can't be answered any more. Raises core's errors only."""
+        try:
+            shown = await show()
+        except TROUBLES as error:
+            if isinstance(error, discord.HTTPException) and error.code in _OVER:
+                self._give_up(out.reply_to)
+                logger.info("an interaction can't be answered any more: %s", error.code)
+                return None
+            became = trouble(error)
+            waiting.refused, waiting.answered = isinstance(became, Refused), isinstance(became, Ambiguous)
+            raise became from error
+        waiting.answered = True
+        return shown
+
+
+def in_words_of(interaction: discord.Interaction, sentence: str, **values: object) -> str:
+    """Give a sentence in the language of whoever made an interaction."""
+    with speaking(interaction.locale.value):
+        return spoken(sentence, **values)

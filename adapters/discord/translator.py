@@ -1,0 +1,58 @@
+"""Names and descriptions of commands in the languages of the catalogues, so that each reads them in their own."""
+
+from __future__ import annotations
+
+import discord
+from discord import app_commands
+from discord.app_commands import TranslationContextLocation, TranslationContextTypes, locale_str
+
+from core.translation import ENGLISH, known, marked, speaking, spoken
+
+NAMES = (
+    marked("name:admin"),
+    marked("name:allow"),
+    marked("name:block"),
+    marked("name:clear"),
+    marked("name:compact"),
+    marked("name:explain"),
+    marked("name:export"),
+    marked("name:fact"),
+    marked("name:forget"),
+    marked("name:help"),
+    marked("name:history"),
+    marked("name:memory"),
+    marked("name:off"),
+    marked("name:on"),
+    marked("name:page"),
+    marked("name:pin"),
+    marked("name:privacy"),
+    marked("name:set"),
+    marked("name:start"),
+    marked("name:stats"),
+    marked("name:stop"),
+    marked("name:unblock"),
+    marked("name:undo"),
+    marked("name:unpin"),
+    marked("name:view"),
+    marked("name:why"),
+)
+"""The words that commands are called by, each said as one word. A command of no such word keeps its name."""
+_NAMED = (TranslationContextLocation.command_name, TranslationContextLocation.group_name)
+MOST_NAME, MOST_TEXT = 32, 100
+
+
+class Catalogues(app_commands.Translator):
+    """Translates what Discord shows of the commands."""
+
+    async def translate(
+        self, string: locale_str, locale: discord.Locale, context: TranslationContextTypes
+    ) -> str | None:
+        """Give a name or a description in a language; None where nobody has translated it."""
+        language = known(locale.value)
+        if language == ENGLISH:
+            return None
+        slash = context.location in _NAMED and not isinstance(context.data, app_commands.ContextMenu)
+        wanted = f"name:{string.message}" if slash else string.message
+        with speaking(language):
+            said = spoken(wanted)
+        return said[: MOST_NAME if slash else MOST_TEXT] if said != wanted else None
