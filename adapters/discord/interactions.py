@@ -13,7 +13,8 @@ import discord
 
 from adapters.discord import sentences
 from adapters.discord.buttons import Buttons
-from adapters.discord.trouble import TROUBLES, UNKNOWN_MESSAGE, trouble
+from adapters.discord.formatting import clean
+from adapters.discord.trouble import TROUBLES, trouble
 from core.adapter import Outgoing
 from core.errors import Ambiguous, Refused
 from core.messages import Reply
@@ -27,6 +28,7 @@ _OVER = {
     50027,  # invalid webhook token
 }
 """Codes that say that an interaction can't be answered any more."""
+_UNKNOWN_MESSAGE = 10008
 _NOBODY = discord.AllowedMentions.none()
 
 
@@ -68,7 +70,7 @@ class Waiting:
             try:
                 return await self._keep(text, more)
             except discord.NotFound as error:
-                if error.code != UNKNOWN_MESSAGE:
+                if error.code != _UNKNOWN_MESSAGE:
                     raise
                 self.promised = False  # the person has put it away
         return await self._follow(text, alone, more)
@@ -137,7 +139,7 @@ class Interactions:
         if waiting is None:
             return None
         more = await self._extras(out, waiting)
-        return await self._call(out, waiting, lambda: waiting.show(out.text, out.only_for is not None, more))
+        return await self._call(out, waiting, lambda: waiting.show(clean(out.text), out.only_for is not None, more))
 
     async def replace(self, message_id: str, out: Outgoing) -> bool:
         """Put a message in the place of the one whose button was pressed; False when no interaction allows it."""
@@ -145,7 +147,7 @@ class Interactions:
         if waiting is None or waiting.original != message_id:
             return False
         more = await self._extras(out, waiting)
-        return await self._call(out, waiting, lambda: waiting.replace(out.text, more)) is not None
+        return await self._call(out, waiting, lambda: waiting.replace(clean(out.text), more)) is not None
 
     def _waiting_for(self, out: Outgoing) -> Waiting | None:
         waiting = self._waiting.get(out.reply_to)
