@@ -36,9 +36,10 @@ class Options:
     """How the bot runs. `pause` is the first wait after a failure, in seconds.
 
     `pace` is the least seconds between two changes of a preview: Discord allows about five in five seconds in a
-    channel. `content` asks for the text of all messages, a privileged intent. `guild` is where commands are declared
-    in development; they are everyone's without it. With `threads` each conversation that begins in a channel gets one.
-    Code longer than `longest_code` characters is sent as a file; zero: it is cut like the rest.
+    channel; None: answers are not streamed. `content` asks for the text of all messages, a privileged intent. `guild`
+    is where commands are declared in development; they are everyone's without it. With `threads` each conversation
+    that begins in a channel gets one. Code longer than `longest_code` characters is sent as a file; zero: it is cut
+    like the rest.
     """
 
     api_url: str = API_URL
@@ -50,7 +51,7 @@ class Options:
     threads: bool = False
     longest_code: int = 0
     quiet: float = 0.6
-    pace: float = 1.2
+    pace: float | None = 1.2
     pause: float = 1.0
 
 

@@ -80,7 +80,9 @@ class Places:
         role = Role(world.snowflake(), world.bot.name, bits(permissions), len(guild.roles), bot=world.bot)
         guild.roles[role.id] = role
         guild.members[world.bot.id] = Member(world.bot, world.clock(), [role])
-        self.api.gateway.put(Event("GUILD_CREATE", guild_event(guild, world), guild.id, GUILDS))
+        body = guild_event(guild, world)
+        del body["unavailable"]  # only a guild that was known before is said to be in reach again
+        self.api.gateway.put(Event("GUILD_CREATE", body, guild.id, GUILDS))
 
     def remove_bot(self, guild: Guild) -> None:
         """Throw the bot out of a guild."""

@@ -106,7 +106,7 @@ def guild_shape(guild: Guild) -> Json:
         "stickers": [],
         "features": [],
         "mfa_level": 0,
-        "system_channel_id": None,
+        "system_channel_id": str(guild.system_channel.id) if guild.system_channel else None,
         "system_channel_flags": 0,
         "max_members": 500_000,
         "premium_tier": 0,

@@ -74,6 +74,7 @@ class Guild:
     members: dict[int, Member] = field(default_factory=dict)
     roles: dict[int, Role] = field(default_factory=dict)
     channels: dict[int, Channel] = field(default_factory=dict)
+    system_channel: Channel | None = None
 
     def permissions(self, user: User) -> int:
         """Give what somebody may do in the guild, whatever the channel."""

@@ -24,7 +24,7 @@ from core.store import ConversationStore
 from tests.adapters.discord.real_client import pointed
 from tests.fakes import ScriptedLLM, WordCounter
 
-QUICK = Options(quiet=0.02, pace=0.0, pause=0.05)
+QUICK = Options(quiet=0.02, pace=None, pause=0.05)
 
 
 @dataclass
@@ -113,8 +113,9 @@ def a_club(server: DiscordServer) -> Club:
 
 
 async def answered(server: DiscordServer, said: Message) -> Message:
-    """Wait for the bot's answer to a message."""
-    return await server.reply(said.channel, after=said)
+    """Wait for the bot's answer to a message; in a server it points to it."""
+    private = said.channel.is_private or said.channel.is_thread
+    return await server.reply(said.channel, after=said, where=lambda one: private or one.reply_to == said.id)
 
 
 @asynccontextmanager
