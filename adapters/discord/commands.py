@@ -26,7 +26,7 @@ from core.engine import Engine
 from core.translation import marked, speaking
 
 logger = logging.getLogger("keepmind.discord")
-MOST_NAME, MOST_TEXT = 32, 100
+MOST_NAME, MOST_TEXT, MOST_IN_GROUP = 32, 100, 25
 BARE = ("view", "show", "all")
 """What a command is called beside others that begin with its name, as `/memory view`: a group has no bare command."""
 FORGET_THIS = marked("Forget this message")
@@ -115,7 +115,7 @@ class Declaring:
         if len(path) == 1:
             self._place(made)
         else:
-            self._group(path[:-1], command).add_command(made)
+            _put(self._group(path[:-1], command), made)
 
     def _group(self, path: Path, command: Command) -> app_commands.Group:
         if path not in self._groups:
@@ -124,7 +124,7 @@ class Declaring:
             if len(path) == 1:
                 self._place(group)
             else:
-                self._group(path[:-1], command).add_command(group)
+                _put(self._group(path[:-1], command), group)
             self._groups[path] = group
         return self._groups[path]
 
@@ -155,6 +155,12 @@ class Declaring:
         described = {p.name: text(command.arguments or p.name.replace("_", " ")) for p in offered}
         suggested = {p.name: self._suggestions.of(command) for p in offered if p.type is FactKey}
         return app_commands.autocomplete(**suggested)(app_commands.describe(**described)(call))
+
+
+def _put(group: app_commands.Group, made: app_commands.Command[Any, Any, None] | app_commands.Group) -> None:
+    if len(group.commands) == MOST_IN_GROUP:  # the library notices only once it is in
+        raise ValueError(f"a group holds at most {MOST_IN_GROUP} commands")
+    group.add_command(made)
 
 
 def written(command: Command, given: Mapping[str, Any]) -> str | None:
