@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection
 from contextlib import suppress
 from dataclasses import dataclass
 from io import BytesIO
@@ -37,13 +37,15 @@ class Waiting:
     """An interaction that waits, to be answered to its person `alone` or to all.
 
     A command is `promised` a reply, which Discord shows until it comes. `original` is the message that can be
-    replaced: the one whose button was pressed, or the first reply.
+    replaced: the one whose button was pressed, or the first reply; it only `stands_in` until one that others must not
+    see has followed, since what follows a promise that is not kept takes its place.
     """
 
     interaction: discord.Interaction
     alone: bool
     original: str = ""
     promised: bool = False
+    stands_in: bool = False
     answered: bool = False
     refused: bool = False
 
@@ -64,8 +66,9 @@ class Waiting:
 
     async def show(self, text: str, alone: bool, more: dict[str, Any]) -> str:
         """Show the next part of the reply; give its id."""
-        if self.promised and alone and not self.alone:
-            await self._withdraw()  # what was promised to all can't be shown to one
+        if self.promised and alone and not self.alone:  # what was promised to all can't be shown to one
+            await self._keep(in_words_of(self.interaction, sentences.FOR_ONE), {})
+            self.stands_in = True
         if self.promised:
             try:
                 return await self._keep(text, more)
@@ -73,7 +76,11 @@ class Waiting:
                 if error.code != _UNKNOWN_MESSAGE:
                     raise
                 self.promised = False  # the person has put it away
-        return await self._follow(text, alone, more)
+        shown = await self._follow(text, alone, more)
+        if self.stands_in:
+            self.stands_in = False
+            await self._withdraw()
+        return shown
 
     async def _keep(self, text: str, more: dict[str, Any]) -> str:
         """Put the reply in the place of its promise."""
@@ -82,9 +89,8 @@ class Waiting:
         return self.original
 
     async def _withdraw(self) -> None:
-        with suppress(discord.NotFound):
+        with suppress(*TROUBLES):
             await self.interaction.delete_original_response()
-        self.promised = False
 
     async def _put(self, text: str, more: dict[str, Any]) -> discord.InteractionMessage:
         file = more.pop("file", None)
@@ -139,7 +145,8 @@ class Interactions:
         if waiting is None:
             return None
         more = await self._extras(out, waiting)
-        return await self._call(out, waiting, lambda: waiting.show(clean(out.text), out.only_for is not None, more))
+        alone, over = out.only_for is not None, {*_OVER, _UNKNOWN_MESSAGE}
+        return await self._call(out, waiting, lambda: waiting.show(clean(out.text), alone, more), over)
 
     async def replace(self, message_id: str, out: Outgoing) -> bool:
         """Put a message in the place of the one whose button was pressed; False when no interaction allows it."""
@@ -173,12 +180,14 @@ class Interactions:
             more["file"] = discord.File(BytesIO(data), out.file.name or "file.txt")
         return more
 
-    async def _call(self, out: Outgoing, waiting: Waiting, show: Callable[[], Awaitable[str]]) -> str | None:
+    async def _call(
+        self, out: Outgoing, waiting: Waiting, show: Callable[[], Awaitable[str]], over: Collection[int] = _OVER
+    ) -> str | None:
         """Show something. None when the interaction can't be answered any more. Raises core's errors only."""
         try:
             shown = await show()
         except TROUBLES as error:
-            if isinstance(error, discord.HTTPException) and error.code in _OVER:
+            if isinstance(error, discord.HTTPException) and error.code in over:
                 self._give_up(out.reply_to)
                 logger.info("an interaction can't be answered any more: %s", error.code)
                 return None
