@@ -103,7 +103,7 @@ def _values_of(fact: Fact) -> Attachment | None:
 
 
 @command(private=True)
-async def memory_set(context: Context, key: FactKey, value: str = "") -> str:
+async def memory_set(context: Context, key: FactKey, value: str = "") -> Reply | str:
     """Set a fact yourself; items of a list stand between commas."""
     if not value:
         return spoken("Send me /memory set {key} and the new value behind it.", key=key)
@@ -117,7 +117,8 @@ async def memory_set(context: Context, key: FactKey, value: str = "") -> str:
     except ToolError as error:
         raise CommandError(spoken("I can't keep that: {reason}.", reason=error.told())) from None
     await context.store.apply(context.person, context.scope, draft.changes)
-    return spoken("Saved. {fact}", fact=cards.fact_line(draft.facts.by_key[key_of(key)]))
+    fact = draft.facts.by_key[key_of(key)]
+    return _opened(fact) if context.message.pressed else spoken("Saved. {fact}", fact=cards.fact_line(fact))
 
 
 @command(private=True)

@@ -9,10 +9,12 @@ from dataclasses import dataclass
 from io import BytesIO
 from typing import Any
 
+import aiohttp
 import discord
 
 from adapters.discord import sentences
 from adapters.discord.buttons import Buttons
+from adapters.discord.called import in_private
 from adapters.discord.formatting import clean
 from adapters.discord.trouble import TROUBLES, trouble
 from core.adapter import Outgoing
@@ -29,6 +31,7 @@ _OVER = {
 }
 """Codes that say that an interaction can't be answered any more."""
 _UNKNOWN_MESSAGE = 10008
+_TRIES = 3
 _NOBODY = discord.AllowedMentions.none()
 
 
@@ -66,6 +69,7 @@ class Waiting:
 
     async def show(self, text: str, alone: bool, more: dict[str, Any]) -> str:
         """Show the next part of the reply; give its id."""
+        alone = alone and not in_private(self.interaction)
         if self.promised and alone and not self.alone:  # what was promised to all can't be shown to one
             await self._keep(in_words_of(self.interaction, sentences.FOR_ONE), {})
             self.stands_in = True
@@ -93,10 +97,20 @@ class Waiting:
             await self.interaction.delete_original_response()
 
     async def _put(self, text: str, more: dict[str, Any]) -> discord.InteractionMessage:
-        file = more.pop("file", None)
+        """Put something in a place; again when no reply comes back, since doing so twice shows it once."""
+        for _ in range(_TRIES - 1):
+            with suppress(aiohttp.ClientError, OSError):
+                return await self._put_once(text, **more)
+        return await self._put_once(text, **more)
+
+    async def _put_once(
+        self, text: str, view: discord.ui.View | None = None, file: discord.File | None = None
+    ) -> discord.InteractionMessage:
+        if file is not None:
+            file.reset()
         files = [file] if file is not None else []
         return await self.interaction.edit_original_response(
-            content=text, attachments=files, allowed_mentions=_NOBODY, **{"view": None, **more}
+            content=text, attachments=files, view=view, allowed_mentions=_NOBODY
         )
 
     async def _follow(self, text: str, alone: bool, more: dict[str, Any]) -> str:

@@ -152,3 +152,13 @@ async def test_the_facts_of_a_card_are_one_menu_and_a_value_is_asked_for() -> No
     ]  # fmt: skip
     opened = await press(world, card, "key00")
     assert [choice.label for choice in opened.choices if choice.asks] == ["Edit"]
+
+
+async def test_what_was_set_from_a_card_is_shown_in_its_place() -> None:
+    world = await knowing(1)
+    await world.say("/memory fact key00")
+    sent = world.adapter.shown[-1].id
+    before = len(world.adapter.shown)
+    await world.say("/memory set key00 another value", pressed=sent)
+    assert len(world.adapter.shown) == before
+    assert world.adapter.shown[-1].out.text.startswith("key00: another value\n")
