@@ -137,7 +137,7 @@ class DiscordAdapter:
         while True:
             try:
                 await self.client.login(self._token)
-                await self.client.connect()
+                await self.client.listen()
             except Exception as error:  # whatever ended it, the next time may be better
                 if sentence := hopeless(error, own=self._options.api_url != API_URL):
                     raise ConfigError(sentence) from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 from collections.abc import Awaitable, Callable
@@ -70,6 +71,17 @@ class Client(discord.AutoShardedClient):
             self.shard_count, _, _ = await self.http.get_bot_gateway()
         if self.start_up is not None:
             await self.start_up()
+
+    async def listen(self) -> None:
+        """Take events until cancelled; the library overhears that while it begins a session, so it is told again."""
+        listening = asyncio.create_task(self.connect())
+        try:
+            await asyncio.wait([listening])
+        finally:
+            while not listening.done():
+                listening.cancel()
+                await asyncio.wait([listening], timeout=0.1)
+        listening.result()
 
     async def begin_anew(self) -> None:
         """Let go of a connection that failed, so that another can be made."""

@@ -135,7 +135,8 @@ async def living(
     **options: Any,
 ) -> AsyncIterator[Life]:
     """Run a bot until the block ends; it is at the gateway when the block begins."""
-    chosen = replace(QUICK, api_url=server.api_url, gateway_url=server.gateway_url, **options)
+    place = {"api_url": server.api_url, "gateway_url": server.gateway_url}
+    chosen = replace(QUICK, **(place | options))
     llm, store = llm or ScriptedLLM(), store or InMemoryStore()
     with pointed(server):
         async with DiscordAdapter(token or server.token, chosen, Readers(documents, transcribe)) as adapter:

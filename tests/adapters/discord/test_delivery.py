@@ -222,8 +222,20 @@ async def test_a_new_bot_repeats_no_nonce_of_an_older_one(server: DiscordServer)
     assert texts(server.private(ann)) == ["Hello", "Hello"]
 
 
+class Patient(FakeClock):
+    """A clock on which waiting takes until it is told that time has passed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.passed = asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        await self.passed.wait()
+        await super().sleep(seconds)
+
+
 async def test_an_answer_waits_for_the_network() -> None:
-    clock = FakeClock()
+    clock = Patient()
     async with DiscordServer(clock=lambda: clock.now().timestamp()) as server:
         ann = server.person("Ann")
         llm = held("Hello")
@@ -235,6 +247,7 @@ async def test_an_answer_waits_for_the_network() -> None:
             counts = life.engine.shared.deliveries["discord"].counts
             await until(lambda: counts.waits)
             await server.start()
+            clock.passed.set()
             assert (await server.reply(ann)).text == "Hello"
     assert texts(server.private(ann)) == ["Hello"]
 
