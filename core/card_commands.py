@@ -27,7 +27,7 @@ MORE = marked(
 @command(at_once=True, private=True, arguments="")
 async def memory(context: Context, more: str = "") -> Reply:
     """Show what I know about you here."""
-    if more:
+    if more.casefold() not in ("", "view"):  # as it is called where a name must go on
         raise CommandError(spoken(NO_SUCH_COMMAND, name="memory " + more.split()[0][:40]))
     return _card(await context.here(), 1)
 

@@ -155,7 +155,7 @@ class Interactions:
 
         Gives its id; None when no interaction with that id waits, or its token has run out. Raises DeliveryError.
         """
-        waiting = self._waiting_for(out)
+        waiting = self._waiting.get(out.reply_to)
         if waiting is None:
             return None
         more = await self._extras(out, waiting)
@@ -164,18 +164,11 @@ class Interactions:
 
     async def replace(self, message_id: str, out: Outgoing) -> bool:
         """Put a message in the place of the one whose button was pressed; False when no interaction allows it."""
-        waiting = self._waiting_for(out)
+        waiting = self._waiting.get(out.reply_to)
         if waiting is None or waiting.original != message_id:
             return False
         more = await self._extras(out, waiting)
         return await self._call(out, waiting, lambda: waiting.replace(clean(out.text), more)) is not None
-
-    def _waiting_for(self, out: Outgoing) -> Waiting | None:
-        waiting = self._waiting.get(out.reply_to)
-        if waiting is not None and waiting.interaction.is_expired():
-            self._give_up(out.reply_to)
-            return None
-        return waiting
 
     def _give_up(self, id: str) -> None:
         waiting = self._waiting.pop(id, None)

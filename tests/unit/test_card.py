@@ -162,3 +162,8 @@ async def test_what_was_set_from_a_card_is_shown_in_its_place() -> None:
     await world.say("/memory set key00 another value", pressed=sent)
     assert len(world.adapter.shown) == before
     assert world.adapter.shown[-1].out.text.startswith("key00: another value\n")
+
+
+async def test_the_card_is_also_called_view() -> None:
+    world = await knowing(1)
+    assert (await shown(world, "/memory view")).text == (await shown(world, "/memory")).text

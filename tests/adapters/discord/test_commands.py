@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import re
 from typing import Any, Literal
 
 import pytest
@@ -70,6 +71,24 @@ async def test_all_that_is_declared_keeps_discords_limits() -> None:
                 assert 1 <= len(node["description"]) <= 100
                 assert 1 <= len(node["name"]) <= 32
                 assert node["name"] == node["name"].lower()
+
+
+@pytest.mark.parametrize("locale", ["ru", "zh-CN"])
+async def test_names_and_descriptions_are_translated_and_keep_discords_limits(locale: str) -> None:
+    async with simulated(bot=Bot(commands=[roll])) as life:
+        tree = life.adapter.client.tree
+        assert tree.translator is not None
+        commands = tree.get_commands(type=AppCommandType.chat_input)
+        made = [await one.get_translated_payload(tree, tree.translator) for one in commands]
+        for node in [node for payload in made for node in nodes(payload)]:
+            inside = [one for one in node.get("options", []) if one["type"] in (1, 2)]
+            named = [one["name_localizations"][locale] for one in inside]
+            assert len(set(named)) == len(named)
+            assert all(re.fullmatch(r"[-_\w]{1,32}", name) and name == name.lower() for name in named)
+            assert len(node.get("description_localizations", {}).get(locale, "")) <= 100
+        assert {bool(one["description_localizations"]) for one in made if one["name"] in ("help", "stop")} == {True}
+        own = next(one for one in made if one["name"] == "roll")
+        assert own["name_localizations"] == own["description_localizations"] == {}
 
 
 async def test_the_admins_commands_are_hidden_from_members_and_refused_to_managers_who_are_no_admins() -> None:
@@ -171,7 +190,7 @@ async def test_a_restart_with_the_same_commands_declares_nothing() -> None:
         assert declared(life) == 1
 
 
-async def test_in_development_they_are_declared_to_one_guild_alone() -> None:
+async def test_in_development_they_are_declared_to_one_guild_alone(caplog: pytest.LogCaptureFixture) -> None:
     async with simulated() as life:
         guild = life.discord.create_guild()
         tree = life.adapter.client.tree
@@ -179,6 +198,7 @@ async def test_in_development_they_are_declared_to_one_guild_alone() -> None:
             await declare(tree, guild.id)
         assert len(calls(life, "PUT", f"/guilds/{guild.id}/commands")) == 1
         assert declared(life) == 2, "once everywhere, when it started, and once there"
+        assert f"commands are declared everywhere as well, so the guild {guild.id} shows them twice" in caplog.text
 
 
 async def test_a_declaration_that_fails_costs_no_start(caplog: pytest.LogCaptureFixture) -> None:
