@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, nullcontext
+from dataclasses import replace
 
 from core import cards
 from core.commands import Command, Context, FactKey, command
 from core.conversation import Segment, Turn
 from core.errors import CommandError
 from core.memory_commands import key_of, known_fact
-from core.messages import Reply
+from core.messages import Choice, Reply
 from core.store import AuditEntry
 from core.translation import spoken
 
@@ -31,7 +32,10 @@ async def _forget_fact(context: Context, words: str) -> Reply:
     if key not in await _keys(context):
         await known_fact(context, words)
     async with _interrupted(context):
-        return await _erase_facts(context, [key])
+        receipt = await _erase_facts(context, [key])
+    if not context.message.pressed:
+        return receipt
+    return replace(receipt, choices=(Choice(spoken("All facts"), "/memory", minor=True),), replaces=True)
 
 
 def _interrupted(context: Context, *, drop: bool = False) -> AbstractAsyncContextManager[object]:

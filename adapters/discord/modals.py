@@ -9,18 +9,19 @@ import discord
 
 from adapters.discord.buttons import Pressed
 
-MOST_TITLE, MOST_HINT, MOST_WORDS = 45, 100, 2000
+MOST_TITLE, MOST_HINT, MOST_WORDS = 45, 100, 4000
 FIELD = "words"
 
 
 def form(pressed: Pressed, title: str, label: str, hint: str, words: str) -> discord.ui.Modal:
-    """Make a form whose custom id is that of the button that opened it; `words` stand in it already.
+    """Make a form whose custom id is that of the button that opened it; `words` stand in it already, if they fit.
 
     The library does not keep it: what is written into it is taken even after a restart.
     """
     modal = discord.ui.Modal(title=_cut(title, MOST_TITLE) or "…", timeout=None, custom_id=pressed.data)
+    shown = words if len(words) <= MOST_WORDS else ""  # a part of them would be taken for all
     field: discord.ui.TextInput[discord.ui.View] = discord.ui.TextInput(
-        custom_id=FIELD, style=discord.TextStyle.paragraph, default=words[:MOST_WORDS] or None, max_length=MOST_WORDS
+        custom_id=FIELD, style=discord.TextStyle.paragraph, default=shown or None, max_length=MOST_WORDS
     )
     modal.add_item(discord.ui.Label(text=_cut(label, MOST_TITLE), description=_cut(hint, MOST_HINT), component=field))
     modal.stop()

@@ -167,3 +167,13 @@ async def test_what_was_set_from_a_card_is_shown_in_its_place() -> None:
 async def test_the_card_is_also_called_view() -> None:
     world = await knowing(1)
     assert (await shown(world, "/memory view")).text == (await shown(world, "/memory")).text
+
+
+async def test_what_was_forgotten_from_a_card_gives_its_place_to_the_receipt() -> None:
+    world = await knowing(2)
+    await world.say("/memory fact key00")
+    sent = world.adapter.shown[-1].id
+    reply = await shown(world, "/forget key00", pressed=sent)
+    assert world.adapter.shown[-1].out.text == reply.text == "Erased: changes: 1, facts: 1."
+    assert world.adapter.shown[-1].id == sent
+    assert "key01" in (await press(world, reply, "All facts")).text
