@@ -159,3 +159,21 @@ async def test_a_stranger_is_told_so_alone_and_again_each_time() -> None:
         assert said(again) == "I can't answer that for you here."
         assert alone(again)
         assert contents(place.general) == []
+
+
+async def test_a_promise_that_the_person_has_put_away_is_followed_by_the_answer() -> None:
+    async with simulated() as life:
+        place = club(life)
+        life.discord.inject_error("PATCH", "/webhooks/*", status=404, code=10008)
+        result = await place.ann.slash(place.general, "memory view")
+        assert "I know no facts" in said(result)
+        assert not contents(place.ann.user.dm_channel)
+
+
+async def test_an_answer_for_which_there_is_no_place_any_more_goes_to_ones_own_chat() -> None:
+    async with simulated(bot=BOT) as life:
+        place = club(life)
+        for method in ("PATCH", "POST"):
+            life.discord.inject_error(method, "/webhooks/*", status=404, code=10008)
+        await place.ann.slash(place.general, "secretly")
+        assert contents(place.ann.user.dm_channel) == [SECRET]

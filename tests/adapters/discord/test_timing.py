@@ -161,3 +161,30 @@ async def test_the_answer_that_is_waited_for_is_stopped_by_a_slash_command(serve
         assert stopped.text == "Stopped. What you said is kept."
         life.llm.gate.set()
         await answered(server, server.say(club.ann, club.general, called(server, "go on")))
+
+
+async def test_many_who_call_at_once_are_each_answered_their_own(server: DiscordServer, club: Club) -> None:
+    people = [server.person(f"person{number}") for number in range(10)]
+    place = server.text_channel(server.guild("Crowd", people))
+    async with living(server):
+        setting = [server.use(one, place, "memory set", key="name", value=one.name) for one in people]
+        for one, using in zip(people, setting, strict=True):
+            assert (await server.answered(using)).text == f"Saved. name: {one.name}"
+        seeing = [(one, server.use(one, place, "memory view")) for one in reversed(people)]
+        for one, using in seeing:
+            card = await server.answered(using)
+            assert card.text.startswith(f"name: {one.name}\n")
+            assert card.seen_by == one
+
+
+async def test_a_command_in_a_thread_is_about_the_thread(server: DiscordServer, club: Club) -> None:
+    async with living(server) as life:
+        thread = server.thread(club.general, "Tea", club.ann)
+        await server.answered(server.use(club.ann, thread, "memory set", key="tea", value="green"))
+        card = await server.answered(server.use(club.ann, thread, "memory view"))
+        server.choose(club.ann, card, "tea")
+        await server.wait_for(lambda: card.text.startswith("tea: green\nTold"))
+        person = Person("discord", str(club.ann.id))
+        (change,) = await life.store.changes(person, f"discord:{club.general.id}")
+        assert change.after is not None
+        assert change.after.items[0].source.chat == f"discord:{club.general.id}/{thread.id}"
