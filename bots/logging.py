@@ -18,6 +18,7 @@ _SECRETS = re.compile(
     r"\d{5,}:[A-Za-z0-9_-]{30,}"  # Telegram
     r"|\bsk-[A-Za-z0-9_-]{8,}"  # OpenAI and its likes
     r"|\b[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}"  # Discord
+    r"|(?<=/webhooks/)\d+/[A-Za-z0-9_-]{30,}|(?<=/interactions/)\d+/[A-Za-z0-9_-]{30,}"  # what Discord answers by
     r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"  # the password in an address
     r"|(?<=Bearer )\S+"
 )
@@ -29,11 +30,22 @@ def set_up_logging(settings: Settings, default: str = "INFO") -> None:
     """Send the log to standard error at the level that is set, `default` where none is."""
     level = settings.log.level or default
     handler = logging.StreamHandler()
+    if logging.getLevelName(level) != logging.DEBUG:
+        handler.addFilter(without_library_tracebacks)
     handler.addFilter(Redaction(secrets(settings)))
     handler.setFormatter(Json() if settings.log.format == "json" else Lines("%(asctime)s %(levelname)s %(message)s"))
     logging.basicConfig(level=level, handlers=[handler], force=True)
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
+
+
+def without_library_tracebacks(record: logging.LogRecord) -> bool:
+    """Name what a library met instead of showing where, and let the record pass: an outage costs it a line."""
+    if record.exc_info and record.name.partition(".")[0] in _TALKATIVE:
+        kind = record.exc_info[0]
+        record.msg, record.args = f"{record.getMessage()}: {kind.__name__ if kind else ''}", None
+        record.exc_info = record.exc_text = None
+    return True
 
 
 def secrets(settings: Settings) -> set[str]:

@@ -66,6 +66,27 @@ def test_libraries_are_quiet(capsys: pytest.CaptureFixture[str], name: str) -> N
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.parametrize("level", ["INFO", "DEBUG"])
+def test_what_a_library_met_is_named_and_where_it_did_is_for_debugging(
+    capsys: pytest.CaptureFixture[str], level: str
+) -> None:
+    set_up_logging(settings(level=level))
+    try:
+        raise ValueError("no route")
+    except ValueError:
+        logging.getLogger("discord.shard").exception("Attempting a reconnect in %.2fs", 1.5)
+    said = capsys.readouterr().err
+    assert "Attempting a reconnect in 1.50s" in said
+    assert "ValueError" in said
+    assert ("Traceback" in said) == (level == "DEBUG")
+
+
+def test_the_token_of_an_interaction_is_hidden() -> None:
+    token = "aW50ZXJhY3Rpb246" * 8
+    for path in ("webhooks/118730123456789", "interactions/118730123456789"):
+        assert token not in Redaction().clean(f"PATCH https://discord.com/api/v10/{path}/{token}/messages/@original")
+
+
 def test_the_level_is_the_one_that_is_set_or_the_command_has(capsys: pytest.CaptureFixture[str]) -> None:
     set_up_logging(settings(), "WARNING")
     logging.getLogger("keepmind").info("unseen")
