@@ -1,12 +1,16 @@
-"""The same talk on the console and on Telegram gives the same turns and the same memory."""
+"""The same talk gives the same turns and the same memory on every platform; a new one has only to join PLATFORMS."""
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from adapters.discord.server import DiscordServer
 from adapters.telegram.server import TelegramServer
 from core.conversation import Conversation, Turn
 from core.messages import ChatKey
@@ -51,6 +55,31 @@ TALK = [
 SETTINGS = {"KEEPMIND_WINDOW__LOW_TURNS": "4"}
 
 
+@dataclass(frozen=True)
+class Kept:
+    """What a talk left: before and after it was folded, and what the model was told last in each request."""
+
+    whole: Conversation
+    folded: Conversation
+    asked: list[str]
+
+
+async def on_discord(folder: Path) -> Kept:
+    async with ModelServer(list(RULES)) as model, DiscordServer() as discord:
+        place = {"DISCORD_API_URL": discord.api_url, "DISCORD_GATEWAY_URL": discord.gateway_url}
+        own = {"DISCORD_BOT_TOKEN": discord.token, "KEEPMIND_ALLOWED": "discord:*", **place}
+        bot = Bot(model, folder, SETTINGS | own | {"KEEPMIND_ENGINE__QUIET_SECONDS": "0.01"})
+        ann = discord.person("Anna")
+        async with bot.served("discord"):
+            await discord.connected(30)
+            for line in TALK:
+                said = discord.say(ann, ann, line)
+                await discord.reply(ann, after=said, timeout=30)
+                await discord.quiet(0.3)
+        chat = ChatKey("discord", str(discord.private(ann).id))
+        return await kept_of(bot, chat, str(ann.id))
+
+
 async def on_the_console(folder: Path) -> Kept:
     async with ModelServer(list(RULES)) as model:
         bot = Bot(model, folder, dict(SETTINGS))
@@ -71,15 +100,6 @@ async def on_telegram(folder: Path) -> Kept:
                 await telegram.reply(ann, after=said, timeout=30)
                 await telegram.quiet(0.3)
         return await kept_of(bot, ChatKey("telegram", str(ann.id)))
-
-
-@dataclass(frozen=True)
-class Kept:
-    """What a talk left: before and after it was folded, and what the model was told last in each request."""
-
-    whole: Conversation
-    folded: Conversation
-    asked: list[str]
 
 
 async def kept_of(bot: Bot, chat: ChatKey, person: str = "") -> Kept:
@@ -103,12 +123,18 @@ def as_told(turn: Turn) -> dict[str, Any]:
     }
 
 
-async def test_a_talk_leaves_the_same_on_the_console_and_on_telegram(tmp_path: Path) -> None:
-    for name in ("console", "telegram"):
+PLATFORMS: dict[str, Callable[[Path], Awaitable[Kept]]] = {"telegram": on_telegram, "discord": on_discord}
+
+
+@pytest.mark.parametrize("platform", PLATFORMS)
+async def test_a_talk_leaves_the_same_as_on_the_console(tmp_path: Path, platform: str) -> None:
+    for name in ("console", platform):
         (tmp_path / name).mkdir()
-    console, telegram = await asyncio.gather(on_the_console(tmp_path / "console"), on_telegram(tmp_path / "telegram"))
-    assert [as_told(turn) for turn in telegram.whole.turns] == [as_told(turn) for turn in console.whole.turns]
-    assert dict(telegram.whole.profile) == dict(console.whole.profile) == {"name": "Anna", "city": "Oslo"}
-    assert telegram.folded.segments == console.folded.segments
+    console, there = await asyncio.gather(
+        on_the_console(tmp_path / "console"), PLATFORMS[platform](tmp_path / platform)
+    )
+    assert [as_told(turn) for turn in there.whole.turns] == [as_told(turn) for turn in console.whole.turns]
+    assert dict(there.whole.profile) == dict(console.whole.profile) == {"name": "Anna", "city": "Oslo"}
+    assert there.folded.segments == console.folded.segments
     assert [(segment.turns, len(console.folded.turns)) for segment in console.folded.segments] == [(8, 4)]
-    assert telegram.asked == console.asked
+    assert there.asked == console.asked
