@@ -32,7 +32,7 @@ def respond(api: Api, call: Call) -> Json | None:
     if not isinstance(kind, int) or kind not in _FITTING[using.type] or _lacks_message(using, kind):
         raise bad_choice("type", ", ".join(map(str, _FITTING[using.type])))
     _take(api, call, using, kind, data)
-    using.answer, using.is_done = kind, kind not in (DEFER, DEFER_UPDATE)
+    using.answer, using.is_done = kind, kind not in (DEFER, DEFER_UPDATE)  # which show nothing yet
     api.world.changed.ring()
     return _told(api, using, kind) if call.query.get("with_response") in ("1", "true") else None
 
@@ -109,8 +109,7 @@ def _say(api: Api, call: Call, using: Using, data: Json) -> Message:
     content = content_of(call, data)
     message = _new(api, using, (content.flags or 0) & EPHEMERAL)
     fill(message, content, api.world)
-    using.messages.append(message)
-    return api.tell(api.world.write(message))
+    return _shown(using, api.tell(api.world.write(message)))
 
 
 def _think(api: Api, using: Using, flags: int) -> Message:
@@ -149,18 +148,25 @@ def followup(api: Api, call: Call) -> Json:
     """Say more; the first thing said after a deferral takes its place."""
     using = _webhook(api, call)
     content = content_of(call, call.fields())
-    using.is_done = True
     if using.response is not None and using.response.is_loading:
-        using.messages.append(using.response)
-        return api.shape(change(api, using.response, content))
+        if using.response.id not in using.channel.by_id:
+            raise unknown("Message", 10008)
+        change(api, using.response, content)
+        return api.shape(_shown(using, using.response))
     message = _new(api, using, (content.flags or 0) & EPHEMERAL)
     if using.response is not None and using.type != COMPONENT:
         guild = using.channel.guild
         message.type = 19
         message.reference = Reference(using.channel.id, using.response.id, guild.id if guild else None)
     fill(message, content, api.world)
-    using.messages.append(message)
-    return api.shape(api.tell(api.world.write(message)))
+    return api.shape(_shown(using, api.tell(api.world.write(message))))
+
+
+def _shown(using: Using, message: Message) -> Message:
+    using.is_done = True
+    if message is not using.message and message not in using.messages:
+        using.messages.append(message)
+    return message
 
 
 def _answer(api: Api, call: Call) -> Message:
@@ -181,11 +187,8 @@ def get_response(api: Api, call: Call) -> Json:
 def edit_response(api: Api, call: Call) -> Json:
     """Put other content into what was answered."""
     message, using = _answer(api, call), api.uses[call.ids["token"]]
-    content = content_of(call, call.fields(), message.flags)
-    if message.is_loading:
-        using.messages.append(message)
-    using.is_done = True
-    return api.shape(change(api, message, content))
+    change(api, message, content_of(call, call.fields(), message.flags))
+    return api.shape(_shown(using, message))
 
 
 def delete_response(api: Api, call: Call) -> None:

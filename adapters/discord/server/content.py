@@ -65,8 +65,8 @@ def content_of(call: Call, body: Json, old_flags: int = 0) -> Content:
 
 def _text(value: object, newer: bool) -> str:
     text = "" if value is None else str(value)
-    if len(text) > MOST_TEXT:
-        raise too_long("content", MOST_TEXT)
+    if len(text) > MOST_TEXT:  # in code points; beyond twice as much it names the limit of those who pay
+        raise too_long("content", MOST_TEXT if len(text) <= 2 * MOST_TEXT else 2 * MOST_TEXT)
     try:
         text.encode()
     except UnicodeEncodeError:

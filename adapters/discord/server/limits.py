@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict, deque
+from collections import defaultdict
 from dataclasses import dataclass, field
 
 from adapters.discord.server.journal import Call
@@ -57,11 +57,24 @@ class Pace:
 
 
 @dataclass(slots=True)
+class _Window:
+    """The calls since a time; when it is over all of them are forgotten at once."""
+
+    ends: float = 0.0
+    count: int = 0
+
+    def at(self, now: float, seconds: float) -> _Window:
+        if self.ends <= now:
+            self.ends, self.count = now + seconds, 0
+        return self
+
+
+@dataclass(slots=True)
 class Limiter:
     """What was called lately, against the limits; with none the headers are there all the same."""
 
     limits: Limits | None = None
-    _calls: dict[object, deque[float]] = field(default_factory=lambda: defaultdict(deque))
+    _windows: dict[object, _Window] = field(default_factory=lambda: defaultdict(_Window))
     _floods: dict[tuple[str, int | None], float] = field(default_factory=dict)
 
     def flood(self, name: str, channel: int | None, until: float) -> None:
@@ -71,27 +84,18 @@ class Limiter:
     def pace(self, call: Call, now: float, *, is_global: bool = True) -> Pace:
         """Count a call, unless it is refused."""
         most, seconds = self.limits.calls.get(call.name, WIDE) if self.limits else WIDE
-        key = (call.name, *(call.ids.get(name) for name in MAJOR))
-        recent = _recent(self._calls[key], now - seconds)
-        every = _recent(self._calls["all"], now - 1.0)
-        wait = max(self._flooded(call, now), recent[0] + seconds - now if len(recent) >= most else 0.0)
+        window = self._windows[call.name, *(call.ids.get(name) for name in MAJOR)].at(now, seconds)
+        every = self._windows["all"].at(now, 1.0)
         bucket = hashlib.md5(call.name.encode(), usedforsecurity=False).hexdigest()
-        if is_global and self.limits and len(every) >= self.limits.per_second:
-            return Pace(bucket, most, 0, seconds, now + seconds, every[0] + 1.0 - now, "global")
+        wait = max(self._flooded(call, now), window.ends - now if window.count >= most else 0.0)
+        if is_global and self.limits and every.count >= self.limits.per_second:
+            return Pace(bucket, most, 0, seconds, now + seconds, every.ends - now, "global")
         if wait > 0:
             return Pace(bucket, most, 0, wait, now + wait, wait)
-        recent.append(now)
-        if is_global:
-            every.append(now)
-        reset = recent[0] + seconds
-        return Pace(bucket, most, most - len(recent), reset - now, reset)
+        window.count += 1
+        every.count += is_global
+        return Pace(bucket, most, most - window.count, window.ends - now, window.ends)
 
     def _flooded(self, call: Call, now: float) -> float:
         ends = [self._floods.get((name, at), now) for name in ("", call.name) for at in (None, call.channel)]
         return max(ends) - now
-
-
-def _recent(calls: deque[float], since: float) -> deque[float]:
-    while calls and calls[0] <= since:
-        calls.popleft()
-    return calls

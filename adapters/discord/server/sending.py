@@ -87,7 +87,7 @@ def _reference(api: Api, channel: Channel, body: Json) -> Reference | None:
     replied = channel.by_id.get(int(given["message_id"]))
     if replied is None or replied.seen_by is not None:
         if given.get("fail_if_not_exists", True):
-            raise form("message_reference", "REPLIES_UNKNOWN_MESSAGE", "Unknown message")
+            raise form("message_reference", "MESSAGE_REFERENCE_UNKNOWN_MESSAGE", "Unknown message")
         return None
     if replied.type not in (0, 19, 20, 23):
         raise form("message_reference", "REPLIES_CANNOT_REPLY_TO_SYSTEM_MESSAGE", "Cannot reply to a system message")
