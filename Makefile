@@ -41,8 +41,8 @@ lint: $(STAMP) ## Look for mistakes
 types: $(STAMP) ## Check the types
 	@$(BIN)/mypy
 
-translations: $(STAMP) ## Bring the catalogues of translations up to date with the code
-	@$(BIN)/python -m tests.catalogues
+translations: $(STAMP) ## Bring the catalogues of translations up to date with the code (ARGS=de for a new one)
+	@$(BIN)/python -m tests.catalogues $(ARGS)
 
 install: $(STAMP) ## Install into .venv
 

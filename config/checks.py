@@ -9,6 +9,8 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, SecretStr
 
+from core.translation import ENGLISH, known, languages
+
 _KIND = re.compile(r"[a-z][a-z0-9_]*|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
 _ENTRY = re.compile(r"(?P<platform>[a-z][a-z0-9_]*):(?P<id>\S+)")
 _MODE = re.compile(r"-\d+(?:/\d+)?=(?:mention|listen|open|off)")
@@ -47,6 +49,13 @@ def time_zone(name: str) -> str:
         return name if name == "UTC" else ZoneInfo(name).key
     except (ValueError, OSError, LookupError):
         raise ValueError(f"{name!r} is no time zone; write an IANA name such as Europe/Rome") from None
+
+
+def language(tag: str) -> str:
+    """Take a language that the bot's own sentences are translated into."""
+    if known(tag) == ENGLISH and not tag.casefold().startswith(ENGLISH):
+        raise ValueError(f"{tag!r} is not spoken here; write one of {', '.join(languages())}")
+    return known(tag)
 
 
 def web_address(url: str) -> str:

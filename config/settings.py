@@ -156,6 +156,9 @@ class Engine(Section):
     time_zone: Annotated[str, AfterValidator(checks.time_zone)] = Field(
         "UTC", description="Time zone of people whose own is not known."
     )
+    language: Annotated[str, AfterValidator(checks.language)] = Field(
+        "en", description="Language of the bot's own sentences for people whose own is not known: en, ru or zh."
+    )
     tool_rounds: int = Field(5, ge=0, le=50, description="Most rounds of tool calls in one turn.")
     parallel: int = Field(32, ge=1, le=10_000, description="Chats answered at the same time.")
     quiet_seconds: float = Field(0.6, ge=0, le=60, description="Quiet that ends a burst of one sender.")

@@ -1,12 +1,14 @@
-"""Makes the catalogues of translations what the code needs: `python -m tests.catalogues`, or `make translations`."""
+"""Makes the catalogues of translations what the code needs: `make translations`, and `ARGS=de` for a new one."""
 
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 
+from babel import Locale
 from babel.messages.catalog import Catalog
 from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
@@ -62,11 +64,25 @@ def update(path: Path) -> None:
     template.creation_date = catalogue.creation_date
     catalogue.update(template, no_fuzzy_matching=True)
     catalogue.obsolete.clear()
-    with path.open("wb") as file:
-        write_po(file, catalogue, width=120, no_location=True, sort_output=True)
+    _write(path, catalogue)
     path.with_suffix(".mo").write_bytes(compiled(catalogue))
 
 
+def begin(language: str) -> None:
+    """Make the empty catalogue of a language, with its forms of number."""
+    path = CATALOGUES / language / "LC_MESSAGES" / f"{DOMAIN}.po"
+    path.parent.mkdir(parents=True)
+    name = Locale.parse(language).english_name
+    _write(path, Catalog(language, header_comment=f"# What Keepmind says in its own name, in {name}.", fuzzy=False))
+
+
+def _write(path: Path, catalogue: Catalog) -> None:
+    with path.open("wb") as file:
+        write_po(file, catalogue, width=120, no_location=True, sort_output=True)
+
+
 if __name__ == "__main__":
+    for language in sys.argv[1:]:
+        begin(language)
     for path in catalogues():
         update(path)

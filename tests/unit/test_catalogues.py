@@ -42,7 +42,7 @@ def sentences(catalogue: Catalog) -> dict[object, object]:
 
 
 def test_russian_and_chinese_are_spoken_beside_english() -> None:
-    assert languages() == ("en", "ru", "zh")
+    assert {"en", "ru", "zh"} <= set(languages())
 
 
 @EVERY

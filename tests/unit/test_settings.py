@@ -207,6 +207,10 @@ def test_a_file_written_on_windows_is_read(load: Load, tmp_path: Path) -> None:
             "KEEPMIND_ENGINE__TIME_ZONE: 'Rome' is no time zone; write an IANA name such as Europe/Rome",
         ),
         (
+            {"KEEPMIND_ENGINE__LANGUAGE": "tlh"},
+            "KEEPMIND_ENGINE__LANGUAGE: 'tlh' is not spoken here; write one of en, ru, zh",
+        ),
+        (
             {"KEEPMIND_MEMORY__HISTORY": "../x"},
             "KEEPMIND_MEMORY__HISTORY: '../x' is no kind of memory;"
             " write its name, or package.module:Class for your own",
@@ -228,6 +232,11 @@ def test_a_file_written_on_windows_is_read(load: Load, tmp_path: Path) -> None:
 )
 def test_a_bad_value_is_named_with_what_is_allowed(load: Load, environ: Mapping[str, str], said: str) -> None:
     assert complaint(load, **environ) == said
+
+
+@pytest.mark.parametrize(("tag", "language"), [("ru_RU", "ru"), ("zh-hans", "zh"), ("EN", "en"), ("", "en")])
+def test_a_language_may_be_written_with_its_country_or_script(load: Load, tag: str, language: str) -> None:
+    assert load(KEEPMIND_ENGINE__LANGUAGE=tag).engine.language == language
 
 
 def test_names_of_others_with_our_prefix_are_left_alone(load: Load) -> None:
