@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from core import cards
 from core.commands import Command, Context, FactKey, command
-from core.conversation import Conversation
 from core.errors import CommandError, ToolError
 from core.facts import Fact
-from core.memory_commands import NO_FACTS, draft_of, key_of, known_fact
+from core.memory_commands import draft_of, key_of, known_fact
 from core.messages import Attachment, Choice, Reply
 from core.sentences import NO_SUCH_COMMAND
-from core.translation import counted, marked, spoken
+from core.translation import spoken
 
-PAGE = 8
-"""How many facts a page shows."""
-LINE = 120
-"""Most characters of one fact's values there, so that a page fits one message everywhere."""
 WHOLE = 1500
 """Most characters of the values of a fact that is opened; longer ones are sent as a file as well."""
-MORE = marked(
-    "/memory fact KEY opens a fact, /memory why KEY tells where it comes from, /forget KEY erases it, /memory undo "
-    "takes the last change back."
-)
 
 
 @command(at_once=True, private=True, arguments="")
@@ -29,49 +20,13 @@ async def memory(context: Context, more: str = "") -> Reply:
     """Show what I know about you here."""
     if more.casefold() not in ("", "view"):  # as it is called where a name must go on
         raise CommandError(spoken(NO_SUCH_COMMAND, name="memory " + more.split()[0][:40]))
-    return _card(await context.here(), 1)
+    return cards.card(await context.here())
 
 
 @command(at_once=True, private=True)
 async def memory_page(context: Context, number: int) -> Reply:
     """Show a page of it."""
-    return _card(await context.here(), number)
-
-
-def _card(here: Conversation, number: int) -> Reply:
-    facts = [here.facts.by_key[key] for key in sorted(here.facts)]
-    pages = max(1, -(-len(facts) // PAGE))
-    number = min(max(number, 1), pages)
-    shown = facts[(number - 1) * PAGE : number * PAGE]
-    lines = [cards.fact_line(fact, LINE) for fact in shown]
-    known = [*lines, "", spoken(MORE)] if lines else [spoken(NO_FACTS)]
-    state = [] if here.settings.memory != "off" else [spoken("Memory is off: I neither learn nor use facts.")]
-    choices = [*map(_opening, shown), *_turning(number, pages)]
-    undo = [Choice(spoken("Undo"), "/memory undo", minor=True)] if facts else []
-    return Reply("\n".join([*known, _talk(here), *state]), (*choices, *undo), replaces=True)
-
-
-def _opening(fact: Fact) -> Choice:
-    return Choice(cards.clipped(fact.key, 30), f"/memory fact {fact.key}", minor=True, menu=spoken("Open a fact"))
-
-
-def _turning(number: int, pages: int) -> list[Choice]:
-    back = spoken("← Page {number}", number=number - 1)
-    on = spoken("Page {number} of {pages} →", number=number + 1, pages=pages)
-    to = {back: number - 1, on: number + 1}
-    return [Choice(label, f"/memory page {page}") for label, page in to.items() if 1 <= page <= pages]
-
-
-def _talk(here: Conversation) -> str:
-    turns = sum(step.turns for step in here.segments) + len(here.turns)
-    if not here.segments:
-        return counted("Of this chat I remember {count} turn.", "Of this chat I remember {count} turns.", turns)
-    return counted(
-        "Of this chat I remember {count} turn ({older}).",
-        "Of this chat I remember {count} turns ({older}).",
-        turns,
-        older=counted("the older ones in {count} summary", "the older ones in {count} summaries", len(here.segments)),
-    )
+    return cards.card(await context.here(), number)
 
 
 @command(at_once=True, private=True)

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
+from core.conversation import Conversation
 from core.facts import Action, Change, Fact, Item, Writer
 from core.messages import Choice, Reply
 from core.store import Receipt
-from core.translation import marked, spoken
+from core.translation import counted, marked, spoken
 
 WRITERS: Mapping[Writer, str] = {
     "model": marked("model"),
@@ -38,6 +39,15 @@ KINDS = (
     marked("pairings"),
 )
 """What a receipt counts."""
+PAGE = 8
+"""How many facts a page shows."""
+LINE = 120
+"""Most characters of one fact's values there, so that a page fits one message everywhere."""
+NO_FACTS = marked("I know no facts about you yet.")
+MORE = marked(
+    "/memory fact KEY opens a fact, /memory why KEY tells where it comes from, /forget KEY erases it, /memory undo "
+    "takes the last change back."
+)
 
 
 def values(fact: Fact | None) -> str:
@@ -65,6 +75,49 @@ def _told(item: Item) -> str:
 
 def _writer(item: Item) -> str:
     return spoken(WRITERS[item.source.by])
+
+
+def page_of(here: Conversation, key: str) -> int:
+    """Give the page on which a fact stands, or stood."""
+    return sum(known < key for known in here.facts) // PAGE + 1
+
+
+def card(here: Conversation, number: int = 1, notice: str = "") -> Reply:
+    """Write a page of what is known about a person, each fact to be opened; a notice stands above it."""
+    facts = [here.facts.by_key[key] for key in sorted(here.facts)]
+    pages = max(1, -(-len(facts) // PAGE))
+    number = min(max(number, 1), pages)
+    shown = facts[(number - 1) * PAGE : number * PAGE]
+    lines = [fact_line(fact, LINE) for fact in shown]
+    known = [*lines, "", spoken(MORE)] if lines else [spoken(NO_FACTS)]
+    state = [] if here.settings.memory != "off" else [spoken("Memory is off: I neither learn nor use facts.")]
+    choices = [*map(_opening, shown), *_turning(number, pages)]
+    undo = [Choice(spoken("Undo"), "/memory undo", minor=True)] if facts else []
+    above = [notice, ""] if notice else []
+    return Reply("\n".join([*above, *known, _talk(here), *state]), (*choices, *undo), replaces=True)
+
+
+def _opening(fact: Fact) -> Choice:
+    return Choice(clipped(fact.key, 30), f"/memory fact {fact.key}", minor=True, menu=spoken("Open a fact"))
+
+
+def _turning(number: int, pages: int) -> list[Choice]:
+    back = spoken("← Page {number}", number=number - 1)
+    on = spoken("Page {number} of {pages} →", number=number + 1, pages=pages)
+    to = {back: number - 1, on: number + 1}
+    return [Choice(label, f"/memory page {page}") for label, page in to.items() if 1 <= page <= pages]
+
+
+def _talk(here: Conversation) -> str:
+    turns = sum(step.turns for step in here.segments) + len(here.turns)
+    if not here.segments:
+        return counted("Of this chat I remember {count} turn.", "Of this chat I remember {count} turns.", turns)
+    return counted(
+        "Of this chat I remember {count} turn ({older}).",
+        "Of this chat I remember {count} turns ({older}).",
+        turns,
+        older=counted("the older ones in {count} summary", "the older ones in {count} summaries", len(here.segments)),
+    )
 
 
 def clipped(text: str, longest: int) -> str:

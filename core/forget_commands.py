@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager, nullcontext
-from dataclasses import replace
 
 from core import cards
 from core.commands import Command, Context, FactKey, command
 from core.conversation import Segment, Turn
 from core.errors import CommandError
-from core.memory_commands import key_of, known_fact
-from core.messages import Choice, Reply
+from core.memory_commands import changed, key_of, known_fact
+from core.messages import Reply
 from core.store import AuditEntry
 from core.translation import spoken
 
@@ -32,10 +31,7 @@ async def _forget_fact(context: Context, words: str) -> Reply:
     if key not in await _keys(context):
         await known_fact(context, words)
     async with _interrupted(context):
-        receipt = await _erase_facts(context, [key])
-    if not context.message.pressed:
-        return receipt
-    return replace(receipt, choices=(Choice(spoken("All facts"), "/memory", minor=True),), replaces=True)
+        return await _erase_facts(context, [key])
 
 
 def _interrupted(context: Context, *, drop: bool = False) -> AbstractAsyncContextManager[object]:
@@ -53,7 +49,7 @@ async def _keys(context: Context) -> list[str]:
 async def _erase_facts(context: Context, keys: list[str]) -> Reply:
     receipts = [await context.store.erase_fact(context.person, context.scope, key) for key in keys]
     await context.choose(since=context.now)  # or a second look would learn it again from the same words
-    return Reply(cards.receipt(receipts))
+    return await changed(context, cards.receipt(receipts), keys[0] if keys else "")
 
 
 async def _forget_last(context: Context, sure: bool) -> Reply:  # noqa: ARG001 -- asks nothing

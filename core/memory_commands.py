@@ -9,11 +9,11 @@ from core.commands import Command, Context, FactKey, command
 from core.draft import FactDraft, Words, normal_key
 from core.errors import CommandError, ToolError
 from core.facts import Change, Fact
+from core.messages import Reply
 from core.prompt import Row
-from core.translation import counted, marked, spoken
+from core.translation import counted, spoken
 
 CHANGES_SHOWN = 10
-NO_FACTS = marked("I know no facts about you yet.")
 
 
 @command(at_once=True, private=True)
@@ -28,7 +28,7 @@ async def known_fact(context: Context, key: str) -> Fact:
     facts = (await context.here()).facts
     found = facts.by_key.get(key_of(key))
     if found is None:
-        known = spoken("I know: {keys}.", keys=", ".join(sorted(facts))) if facts else spoken(NO_FACTS)
+        known = spoken("I know: {keys}.", keys=", ".join(sorted(facts))) if facts else spoken(cards.NO_FACTS)
         raise CommandError(spoken("I know nothing called {key!r}. {known}", key=key[:80], known=known))
     return found
 
@@ -49,14 +49,23 @@ async def memory_history(context: Context) -> str:
 
 
 @command(private=True)
-async def memory_undo(context: Context) -> str:
+async def memory_undo(context: Context) -> Reply:
     """Take back the latest change of what I know about you; again for the one before it."""
     change = await _latest_change(context)
     draft = await draft_of(context)
     draft.restore(_undoing(change), change)
     await context.store.apply(context.person, context.scope, draft.changes)
     await context.choose(since=context.now)
-    return spoken("Taken back. {key} is now: {value}", key=change.key, value=cards.values(change.before))
+    value = cards.clipped(cards.values(change.before), 300)
+    return await changed(context, spoken("Taken back. {key} is now: {value}", key=change.key, value=value), change.key)
+
+
+async def changed(context: Context, notice: str, key: str = "") -> Reply:
+    """Tell what has changed; where a card's button did it, above the page where the fact is, in place of the card."""
+    if not context.message.pressed:
+        return Reply(notice)
+    here = await context.here()
+    return cards.card(here, cards.page_of(here, key), notice)
 
 
 async def draft_of(context: Context) -> FactDraft:

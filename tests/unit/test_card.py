@@ -122,8 +122,31 @@ async def test_a_card_takes_the_place_of_the_one_whose_button_was_pressed() -> N
     await world.say("/memory page 2", pressed=sent)
     assert len(world.adapter.shown) == before
     assert world.adapter.shown[-1].out.text.startswith("key08")
+    assert len(world.adapter.shown) == before
+
+
+async def test_what_a_cards_button_changed_is_told_above_the_card_in_its_place() -> None:
+    world = await knowing(9)
+    await world.say("/memory")
+    sent = world.adapter.shown[-1].id
+    before = len(world.adapter.shown)
     await world.say("/memory undo", pressed=sent)
-    assert len(world.adapter.shown) == before + 1
+    assert world.adapter.shown[-1].out.text.startswith("Taken back. key08 is now: nothing\n\nkey00: value 0\n")
+    await world.say("/forget key03", pressed=sent)
+    told, _, card = world.adapter.shown[-1].out.text.partition("\n\n")
+    assert told == "Erased: changes: 1, facts: 1."
+    assert "key03" not in card
+    assert [choice.label for choice in world.adapter.shown[-1].out.choices][:4] == ["key00", "key01", "key02", "key04"]
+    assert len(world.adapter.shown) == before
+    await world.say("/forget key00")
+    assert world.adapter.shown[-1].out.text == "Erased: changes: 1, facts: 1.", "who typed it is told so alone"
+
+
+async def test_the_card_shown_after_a_change_is_the_page_where_the_fact_was() -> None:
+    world = await knowing(20)
+    await world.say("/memory fact key17")
+    await world.say("/forget key17", pressed=world.adapter.shown[-1].id)
+    assert "\n\nkey16: " in world.adapter.shown[-1].out.text
 
 
 async def test_a_page_of_long_values_fits_one_message_everywhere() -> None:
@@ -167,13 +190,3 @@ async def test_what_was_set_from_a_card_is_shown_in_its_place() -> None:
 async def test_the_card_is_also_called_view() -> None:
     world = await knowing(1)
     assert (await shown(world, "/memory view")).text == (await shown(world, "/memory")).text
-
-
-async def test_what_was_forgotten_from_a_card_gives_its_place_to_the_receipt() -> None:
-    world = await knowing(2)
-    await world.say("/memory fact key00")
-    sent = world.adapter.shown[-1].id
-    reply = await shown(world, "/forget key00", pressed=sent)
-    assert world.adapter.shown[-1].out.text == reply.text == "Erased: changes: 1, facts: 1."
-    assert world.adapter.shown[-1].id == sent
-    assert "key01" in (await press(world, reply, "All facts")).text

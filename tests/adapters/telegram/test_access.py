@@ -96,6 +96,10 @@ async def test_the_memory_card_is_turned_in_place(server: TelegramServer, ann: U
         await server.wait_for(lambda: card.text.startswith(f"key8: of {where}"))
         await server.answered(server.press(ann, card, "key8"))
         await server.wait_for(lambda: card.text.endswith("written by person."))
+        await server.answered(server.press(ann, card, "Forget this"))
+        await server.wait_for(lambda: card.text.startswith("Erased: changes: 1, facts: 1.\n\nkey0: "))
+        await server.answered(server.press(ann, card, "Undo"))
+        await server.wait_for(lambda: card.text.startswith("Taken back. key7 is now: nothing\n\nkey0: "))
         assert len(server.chat(ann).from_bot) == shown
         assert where == "private" or not server.chat(place).from_bot
 
