@@ -95,7 +95,10 @@ async def open_database(settings: Settings) -> AsyncIterator[ConversationStore]:
 
 
 def _persona(settings: Settings) -> str:
-    return f"Your name is {settings.engine.name}.\n\n{load_persona(settings.engine.persona)}"
+    name = settings.engine.persona
+    if name == "default" and settings.model.embedded:
+        name = "small"  # so small a model is led astray by many rules
+    return f"Your name is {settings.engine.name}.\n\n{load_persona(name)}"
 
 
 def _make_folder(folder: Path) -> None:

@@ -14,8 +14,11 @@ from typing import Self
 
 from core.errors import ConfigError
 
-ANSWER_EXTRA = {"repeat_penalty": 1.1}
-"""What to send with requests for answers to people, against loops. Not for extraction: it bends repeated facts."""
+ANSWER_EXTRA = {"repeat_penalty": 1.1, "dry_multiplier": 0.8, "dry_allowed_length": 8}
+"""What to send with requests for answers to people, against loops and answers that copy the one before.
+
+Not for extraction: it bends repeated facts.
+"""
 
 _CHILD = Path(__file__).with_name("child.py")
 _LOADING = 60.0
