@@ -123,12 +123,16 @@ async def admin_stats(context: Context) -> str:
 @command(admin=True, at_once=True, private=True, arguments="CODE|PERSON|CHAT")
 async def admin_allow(context: Context, whom: str) -> str:
     """Let a person in by the code they were given, or a person or a chat by its id (platform:id)."""
+    engine = context.engine
     if ":" in whom:
         entry = _entry(whom)
         await context.store.allow(entry, str(context.person), context.now)
+        if (language := engine.pairing.asked_in(Person.parse(entry))) is not None:
+            engine.welcome(Person.parse(entry), language)
         return spoken(ALLOWED, whom=entry)
-    person = await context.engine.pairing.admit(whom, context.person)
+    person = await engine.pairing.admit(whom, context.person)
     await _note(context, f"/admin allow {person}")
+    engine.welcome(person, engine.pairing.asked_in(person) or "")
     return spoken(ALLOWED, whom=person)
 
 

@@ -50,7 +50,6 @@ class Engine:
         self.limit = RateLimit(rates)
         self._lanes = Lanes(self._work)
         self._doors: WeakValueDictionary[ChatKey, asyncio.Lock] = WeakValueDictionary()
-        self._told: dict[Person, None] = {}
         self._at_once: set[asyncio.Task[Reply | None]] = set()
 
     async def handle(self, message: Message) -> Reply | None:
@@ -139,15 +138,21 @@ class Engine:
 
     async def _refuse(self, message: Message) -> None:
         who = message.sender
-        known = who in self._told and not message.text.startswith("/start")
-        if known or message.anonymous or not message.addressed or await self.access.is_blocked(message):
+        if message.anonymous or not message.addressed or await self.access.is_blocked(message):
             return
-        self._told[who] = None
-        if len(self._told) > 10_000:
-            del self._told[next(iter(self._told))]
-        sentence = sentences.stranger(who, await self.pairing.code_for(who))
-        only_for = None if message.private else who
-        await self._delivery(message.chat).say(Outgoing(message.chat, sentence, only_for=only_for, reply_to=message.id))
+        code, is_new = await self.pairing.ask(who, message.language)
+        if is_new or message.text.startswith("/start"):
+            sentence, only_for = sentences.stranger(who, code), None if message.private else who
+            out = Outgoing(message.chat, sentence, only_for=only_for, reply_to=message.id)
+            await self._delivery(message.chat).say(out)
+
+    def welcome(self, person: Person, language: str) -> None:
+        """Tell a stranger who was let in that they may speak, in private, where they can be reached."""
+        if person.platform in self.shared.deliveries:
+            chat = ChatKey(person.platform, person.user)
+            with speaking(language or self.language):
+                out = Outgoing(chat, spoken(sentences.LET_IN), only_for=person)
+            self._spawn(self._delivery(chat).say(out))
 
     def _delivery(self, chat: ChatKey) -> Delivery:
         return self.shared.deliveries[chat.platform]

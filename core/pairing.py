@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import secrets
-from collections import deque
 from datetime import datetime, timedelta
 
 from core.clock import Clock
 from core.errors import CommandError
 from core.messages import Person
-from core.store import ConversationStore
+from core.store import AuditEntry, ConversationStore
 from core.translation import spoken
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
@@ -17,37 +17,60 @@ LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"
 LENGTH = 8
 GOOD_FOR = timedelta(hours=24)
 WRONG_PER_HOUR = 5
+WRONG = "wrong pairing code"
+"""How a wrong code stands in the audit table."""
+MOST_ASKED = 10_000
 
 
 class Pairing:
-    """Codes of strangers. An admin who enters too many wrong ones within an hour has to wait."""
+    """Codes of strangers. An admin who enters too many wrong ones within an hour has to wait, also after a restart.
+
+    Who has a good code has been told it. Whether somebody for whom there was none has asked before, and in which
+    language anyone did, is known since the start only.
+    """
 
     def __init__(self, store: ConversationStore, clock: Clock) -> None:
         self._store, self._clock = store, clock
-        self._wrong: dict[Person, deque[datetime]] = {}
+        self._asked: dict[Person, str] = {}
+        self._entering = asyncio.Lock()
 
-    async def code_for(self, stranger: Person) -> str:
-        """Give the code of a stranger, the same while it is good; empty when too many ask at once."""
-        now = self._clock.now()
-        code = "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
-        return await self._store.pair(stranger, code, now, now + GOOD_FOR)
+    async def ask(self, stranger: Person, language: str) -> tuple[str, bool]:
+        """Give the code of a stranger, the same while it is good, and whether it is new to them.
+
+        It is empty when too many ask at once.
+        """
+        is_new = stranger not in self._asked
+        self._asked[stranger] = language
+        if len(self._asked) > MOST_ASKED:
+            del self._asked[next(iter(self._asked))]
+        now, fresh = self._clock.now(), "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+        code = await self._store.pair(stranger, fresh, now, now + GOOD_FOR)
+        return code, code == fresh if code else is_new
+
+    def asked_in(self, stranger: Person) -> str | None:
+        """Give the language in which a stranger asked, who is none any more; None when they are not known to have."""
+        return self._asked.pop(stranger, None)
 
     async def admit(self, code: str, admin: Person) -> Person:
         """Let in whose code it is. Raises CommandError for a wrong one, and after too many of them."""
-        now = self._clock.now()
-        wrong = self._wrong.setdefault(admin, deque())
-        while wrong and now - wrong[0] >= timedelta(hours=1):
-            wrong.popleft()
-        if len(wrong) >= WRONG_PER_HOUR:
+        async with self._entering:
+            return await self._admit(code, admin, self._clock.now())
+
+    async def _admit(self, code: str, admin: Person, now: datetime) -> Person:
+        if await self._wrong(admin, now - timedelta(hours=1)) >= WRONG_PER_HOUR:
             raise CommandError(
                 spoken("Those were too many wrong codes. Wait an hour, or use the id: /admin allow platform:id")
             )
         person = await self._store.paired(_plain(code), now)
         if person is None:
-            wrong.append(now)
+            await self._store.audit(AuditEntry(str(admin), WRONG, "", now))
             raise CommandError(spoken("I know no such code; it may be older than a day. An id works too: platform:id"))
         await self._store.allow(str(person), str(admin), now)
         return person
+
+    async def _wrong(self, admin: Person, since: datetime) -> int:
+        done = await self._store.audited(limit=1000)
+        return sum(entry.action == WRONG and entry.admin == str(admin) and entry.at > since for entry in done)
 
 
 def _plain(code: str) -> str:

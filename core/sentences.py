@@ -32,6 +32,7 @@ NOT_PAIRED = marked(
     "I don't know you yet. Tell the operator the code {code}, which lets you in and is good for a day; "
     "your id is {person}."
 )
+LET_IN = marked("You have been let in, so we can talk now. /help lists what I understand.")
 TOO_MUCH = marked(
     "That was a lot at once, so I take a break of half a minute. What is said to me meanwhile I neither answer nor "
     "keep, this message included; commands still work."

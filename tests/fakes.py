@@ -13,6 +13,7 @@ from core.adapter import Outgoing
 from core.bot import Bot, Ports, build
 from core.compactor import CompactorLimits
 from core.engine import Engine
+from core.errors import Unreachable
 from core.exchange import Limits
 from core.llm import Completion, OnText, Request, ToolCall
 from core.messages import ChatKey, Message, Person, Reply
@@ -109,6 +110,7 @@ class FakeAdapter:
         self.limit = limit
         self.shown: list[Shown] = []
         self.troubles: list[Exception | None] = []
+        self.unreachable: set[ChatKey] = set()
         self.calls: list[tuple[str, Outgoing]] = []
 
     def serves(self, chat: ChatKey) -> bool:
@@ -135,6 +137,8 @@ class FakeAdapter:
         trouble = self.troubles.pop(0) if self.troubles else None
         if trouble is not None:
             raise trouble
+        if out.chat in self.unreachable:
+            raise Unreachable("they blocked the bot")
 
     def texts(self, chat: ChatKey | None = None) -> list[str]:
         return [s.out.text for s in self.shown if chat is None or s.out.chat == chat]

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from datetime import timedelta
 
 import pytest
 
+from core.messages import ChatKey, Person
 from core.pairing import LENGTH, LETTERS
 from tests.fakes import World
 
@@ -75,6 +77,65 @@ async def test_spam_of_a_stranger_costs_one_code_and_one_answer() -> None:
     assert len(world.adapter.shown) == 1
     assert await world.store.holds("Zebulon") == []
     assert await world.store.holds("eve") == ["pairing"]
+
+
+async def test_a_stranger_is_told_once_while_their_code_is_good_also_after_a_restart() -> None:
+    world = closed()
+    await world.say("hello", who="eve")
+    world.restart()
+    await world.say("hello?", who="eve")
+    assert len(world.adapter.shown) == 1
+    world.clock.time += timedelta(days=1)
+    await world.say("hello!", who="eve")
+    assert len(world.adapter.shown) == 2, "the first code is good no more"
+
+
+async def test_of_two_first_messages_of_a_stranger_one_is_answered() -> None:
+    world = closed()
+    await asyncio.gather(world.say("hello", who="eve"), world.say("hello?", who="eve"))
+    assert len(world.adapter.shown) == 1
+
+
+async def test_wrong_codes_count_after_a_restart_and_when_entered_at_once() -> None:
+    world = closed()
+    code = await code_of(world)
+    await asyncio.gather(*(admitted(world, "ABCDEFGH") for _ in range(3)))
+    world.restart()
+    told = await asyncio.gather(*(admitted(world, "ABCDEFGH") for _ in range(4)))
+    assert sum("no such code" in text for text in told) == 2
+    assert "too many wrong codes" in await admitted(world, code)
+
+
+@pytest.mark.parametrize("by", ["code", "id"])
+async def test_a_stranger_who_is_let_in_is_told_so_in_private_in_their_language(by: str) -> None:
+    world = closed()
+    await world.say("/start", who="eve", language="ru", chat="club", group=True)
+    found = re.search(rf"код ([{LETTERS}]{{{LENGTH}}})", world.adapter.texts()[-1])
+    assert found
+    for _ in range(2):
+        await admitted(world, found[1] if by == "code" else "test:eve")
+        await world.engine.aclose()
+    told = [one.out for one in world.adapter.shown if one.out.chat == ChatKey("test", "eve")]
+    assert [(out.text.partition(":")[0], out.only_for) for out in told] == [("Вас впустили", Person("test", "eve"))]
+
+
+async def test_who_can_not_be_told_that_they_are_let_in_is_let_in_all_the_same() -> None:
+    world = closed()
+    code = await code_of(world)
+    world.adapter.unreachable = {ChatKey("test", "eve")}
+    assert "may talk" in await admitted(world, code)
+    await world.engine.aclose()
+    world.adapter.unreachable = set()
+    world.restart()
+    assert await world.said("hello", who="eve") == "You said: hello"
+
+
+async def test_who_never_asked_is_told_nothing() -> None:
+    world = closed()
+    await admitted(world, "test:mallory")
+    await admitted(world, "elsewhere:mallory")
+    await world.engine.aclose()
+    assert len(world.adapter.shown) == 2, "the admin alone is answered"
 
 
 async def test_letting_in_is_audited_with_whom() -> None:
