@@ -63,6 +63,7 @@ async def open_app(
             compacting=CompactorLimits(settings.window.idle_minutes, settings.clock.job_seconds),
             zone=ZoneInfo(settings.engine.time_zone),
             rates=_rates(settings) if serving else Rates(),
+            language=settings.engine.language,
         )
         stack.push_async_callback(engine.compactor.aclose, closing_seconds)
         stack.push_async_callback(engine.aclose, closing_seconds)
