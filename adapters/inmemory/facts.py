@@ -1,0 +1,60 @@
+"""What is known about people, and what they chose."""
+# ruff: noqa: D102 - what each method promises is said once, at the port
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+
+from adapters.inmemory.state import Rows
+from core.conversation import PersonSettings, Turn
+from core.errors import StaleEpoch
+from core.facts import Change
+from core.kept import storable
+from core.messages import ChatKey, Person
+
+
+class Known(Rows):
+    """Facts, their changes, settings."""
+
+    async def apply(self, person: Person, scope: str, changes: Sequence[Change], *, turn: Turn | None = None) -> None:
+        await asyncio.sleep(0)
+        person, scope, changes = storable((person, scope, tuple(changes)))
+        if turn is not None and self._chat(storable(turn.chat)).epoch != turn.epoch:
+            raise StaleEpoch("The chat was stopped or cleared since this was learned.")
+        for change in changes:
+            if not self._applied(person, scope, change):
+                self._apply(person, scope, change)
+
+    def _applied(self, person: Person, scope: str, change: Change) -> bool:
+        where = self._changes if change.turn is not None else {(person, scope): self._changes.get((person, scope), [])}
+        return any((c.turn, c.call) == (change.turn, change.call) for log in where.values() for c in log)
+
+    def _apply(self, person: Person, scope: str, change: Change) -> None:
+        self._changes.setdefault((person, scope), []).append(replace(change, id=self._next_id()))
+        facts = self._facts.setdefault((person, scope), {})
+        if change.after is None:
+            facts.pop(change.key, None)
+        else:
+            facts[change.key] = change.after
+
+    async def changes(self, person: Person, scope: str, *, limit: int = 50) -> Sequence[Change]:
+        await asyncio.sleep(0)
+        return self._changes.get(storable((person, scope)), [])[::-1][:limit]
+
+    async def settings(self, person: Person) -> PersonSettings:
+        await asyncio.sleep(0)
+        return self._settings.get(storable(person), PersonSettings())
+
+    async def set_settings(self, person: Person, settings: PersonSettings) -> None:
+        await asyncio.sleep(0)
+        self._settings[storable(person)] = storable(settings)
+
+    async def scopes(self, person: Person) -> Sequence[str]:
+        await asyncio.sleep(0)
+        return sorted(s for (p, s), facts in self._facts.items() if p == storable(person) and facts)
+
+    async def people(self, chat: ChatKey) -> Sequence[Person]:
+        await asyncio.sleep(0)
+        return sorted({t.sender for t in self._turns_of(storable(chat))}, key=str)

@@ -1,0 +1,100 @@
+"""Looking at all that is kept: lists, counts, exports, a search for what was erased."""
+# ruff: noqa: D102 - what each method promises is said once, at the port
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
+
+from pydantic_core import to_jsonable_python
+
+from adapters.inmemory.state import Rows
+from core.conversation import OPEN, PersonSettings
+from core.kept import export_of, latest, storable
+from core.messages import ChatKey, Person
+from core.store import ChatInfo, Stats
+
+
+class Seeing(Rows):
+    """Only reads."""
+
+    async def chats(self) -> Sequence[ChatInfo]:
+        await asyncio.sleep(0)
+        found = [
+            ChatInfo(key, c.private, len(self._turns_of(key)), len(self._segments_of(key)), c.active_at)
+            for key, c in self._chats.items()
+            if c.active_at
+        ]
+        return sorted(sorted(found, key=lambda i: str(i.chat)), key=lambda i: i.active_at, reverse=True)
+
+    async def heard(self, platform: str, *, limit: int) -> Mapping[ChatKey, datetime]:
+        await asyncio.sleep(0)
+        found = {chat: kept.active_at for chat, kept in self._chats.items() if kept.active_at}
+        received: dict[ChatKey, datetime] = {}
+        for (chat, _), one in self._inbox.items():
+            received[chat] = max(one.at, received.get(chat, one.at))
+        return latest({**found, **received}, platform, limit)
+
+    async def stats(self) -> Stats:
+        await asyncio.sleep(0)
+        facts = {key: found for key, found in self._facts.items() if found}
+        return Stats(
+            chats=sum(c.active_at is not None for c in self._chats.values()),
+            people=len({t.sender for t in self._turns.values()} | {person for person, _ in facts}),
+            turns=len(self._turns),
+            open_turns=sum(t.state in OPEN for t in self._turns.values()),
+            segments=len(self._segments),
+            facts=sum(map(len, facts.values())),
+            jobs=len(self._jobs),
+        )
+
+    async def export(self, person: Person) -> dict[str, Any]:
+        await asyncio.sleep(0)
+        person = storable(person)
+        return export_of(
+            person,
+            self._settings.get(person, PersonSettings()),
+            {
+                s: list(facts.values())
+                for (p, s), facts in sorted(self._facts.items(), key=str)
+                if p == person and facts
+            },
+            {s: log for (p, s), log in sorted(self._changes.items(), key=str) if p == person and log},
+            [r.message for r in self._inbox.values() if r.message and r.message.sender == person],
+            [self._exported(key, person) for key in sorted(self._spoke_in(person), key=str)],
+        )
+
+    def _exported(self, key: ChatKey, person: Person) -> dict[str, Any]:
+        private = self._chat(key).private
+        turns = [t for t in self._turns_of(key) if private or t.sender == person]
+        segments = self._segments_of(key) if private else []
+        return {"chat": str(key), "private": private, "turns": turns, "segments": segments}
+
+    async def holds(self, text: str) -> Sequence[str]:
+        await asyncio.sleep(0)
+        wanted = json.dumps(storable(text), ensure_ascii=False)[1:-1]
+        return sorted(name for name, rows in self._tables().items() if wanted and wanted in _written(rows))
+
+    def _tables(self) -> dict[str, Any]:
+        return {
+            "allow": list(self._allow.items()),
+            "audit": self._audit,
+            "block": list(self._block.items()),
+            "button": list(self._buttons.items()),
+            "change": list(self._changes.items()),
+            "chat": list(map(str, self._chats)),
+            "fact": list(self._facts.items()),
+            "inbox": [(str(chat), key, r.message) for (chat, key), r in self._inbox.items()],
+            "job": [queued.job for queued in self._jobs.values()],
+            "pairing": list(self._pairings.items()),
+            "person": list(self._settings.items()),
+            "segment": list(self._segments.values()),
+            "turn": list(self._turns.values()),
+        }
+
+
+def _written(rows: Any) -> str:
+    return json.dumps(to_jsonable_python(rows, bytes_mode="base64"), ensure_ascii=False)

@@ -1,0 +1,91 @@
+"""What the store keeps, and what its parts find in it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+
+from core.conversation import PersonSettings, Segment, Step, Turn
+from core.facts import Change, Fact
+from core.messages import ChatKey, Message, Person
+from core.store import AuditEntry, Job
+
+
+@dataclass
+class Received:
+    """An inbox entry: waiting while it has its message, taken while it has a turn, else the bare key."""
+
+    at: datetime
+    message: Message | None
+    turn: int | None = None
+
+
+@dataclass
+class Chat:
+    """What is kept of a chat beside its turns."""
+
+    private: bool = True
+    head: int | None = None
+    epoch: int = 0
+    edition: int = 0
+    active_at: datetime | None = None
+    rested: bool = True
+
+
+@dataclass
+class Queued:
+    """A job, and who holds it until when."""
+
+    job: Job
+    owner: str = ""
+    until: datetime | None = None
+
+
+class Rows:
+    """The rows of all tables, in plain dictionaries."""
+
+    def __init__(self) -> None:
+        self._inbox: dict[tuple[ChatKey, str], Received] = {}
+        self._chats: dict[ChatKey, Chat] = {}
+        self._turns: dict[int, Turn] = {}
+        self._segments: dict[int, tuple[ChatKey, Segment]] = {}
+        self._facts: dict[tuple[Person, str], dict[str, Fact]] = {}
+        self._changes: dict[tuple[Person, str], list[Change]] = {}
+        self._settings: dict[Person, PersonSettings] = {}
+        self._jobs: dict[tuple[str, str], Queued] = {}
+        self._audit: list[AuditEntry] = []
+        self._allow: dict[str, tuple[str, datetime]] = {}
+        self._buttons: dict[int, tuple[str, Person, datetime]] = {}
+        self._block: dict[str, tuple[str, datetime]] = {}
+        self._pairings: dict[Person, tuple[str, datetime]] = {}
+        self._last_id = 0
+
+    def _chat(self, key: ChatKey) -> Chat:
+        return self._chats.setdefault(key, Chat())
+
+    def _next_id(self) -> int:
+        self._last_id += 1
+        return self._last_id
+
+    def _parents(self) -> dict[int, int | None]:
+        return {t.id: t.parent for t in self._turns.values()}
+
+    def _turns_of(self, chat: ChatKey) -> list[Turn]:
+        return [t for t in self._turns.values() if t.chat == chat]
+
+    def _segments_of(self, chat: ChatKey) -> list[Segment]:
+        return [s for key, s in self._segments.values() if key == chat]
+
+    def _spoke_in(self, person: Person) -> set[ChatKey]:
+        return {t.chat for t in self._turns.values() if t.sender == person}
+
+    def _path(self, last: int | None, before: int | None = None) -> list[Step]:
+        steps: list[Step] = []
+        while last is not None and last != before:
+            step = self._checkpoint(last) or self._turns[last]
+            steps.append(step)
+            last = step.before if isinstance(step, Segment) else step.parent
+        return steps[::-1]
+
+    def _checkpoint(self, turn: int) -> Segment | None:
+        return max((s for _, s in self._segments.values() if s.last == turn), key=lambda s: s.id, default=None)

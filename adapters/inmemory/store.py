@@ -1,0 +1,20 @@
+"""The in-memory store: everything a database would keep, gone when the process ends."""
+
+from __future__ import annotations
+
+import asyncio
+
+from adapters.inmemory.access import Doors
+from adapters.inmemory.facts import Known
+from adapters.inmemory.moving import Moving
+from adapters.inmemory.seeing import Seeing
+from adapters.inmemory.turns import Turns
+from adapters.inmemory.verify import Verifying
+
+
+class InMemoryStore(Turns, Known, Moving, Seeing, Verifying, Doors):
+    """A ConversationStore in plain dictionaries. It yields once in every method, so that races show."""
+
+    async def aclose(self) -> None:
+        """Let go of nothing: a bot started again on this store finds what it kept."""
+        await asyncio.sleep(0)

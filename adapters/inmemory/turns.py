@@ -1,0 +1,152 @@
+"""What is said, from the inbox to a saved turn, and the segments that stand for turns."""
+# ruff: noqa: D102 - what each method promises is said once, at the port
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from adapters.inmemory.jobs import Jobs
+from adapters.inmemory.state import Chat, Received
+from core.conversation import OPEN, Conversation, PersonSettings, Segment, State, Step, Turn
+from core.errors import StaleBase, StaleEpoch
+from core.facts import Facts
+from core.kept import bare, chain, storable
+from core.messages import PRIVATE, ChatKey, Message, Person
+from core.store import Job
+
+
+class Turns(Jobs):
+    """Messages, turns, segments."""
+
+    async def receive(self, message: Message, *, keep: bool = True) -> bool:
+        await asyncio.sleep(0)
+        message = storable(message)
+        key = (message.chat, message.id)
+        if key in self._inbox:
+            return False
+        self._inbox[key] = Received(message.sent_at, message if keep else None)
+        return True
+
+    async def waiting(self) -> Sequence[Message]:
+        await asyncio.sleep(0)
+        return [r.message for r in self._inbox.values() if r.message]
+
+    async def said(self, chat: ChatKey, message_id: str) -> Message | None:
+        await asyncio.sleep(0)
+        chat, message_id = storable((chat, message_id))
+        received = self._inbox.get((chat, message_id))
+        if received and received.message:
+            return received.message
+        return next((m for t in self._turns.values() if t.chat == chat for m in t.messages if m.id == message_id), None)
+
+    async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:
+        await asyncio.sleep(0)
+        return self._begin(storable(tuple(messages)), state, tokens, at)
+
+    async def load(self, chat: ChatKey, person: Person | None = None, *, private: bool = True) -> Conversation:
+        await asyncio.sleep(0)
+        return self._load(storable(chat), storable(person), private)
+
+    async def open(self, messages: Sequence[Message], *, tokens: int, at: datetime) -> tuple[Conversation, Turn]:
+        await asyncio.sleep(0)
+        turn = self._begin(storable(tuple(messages)), State.RECEIVED, tokens, at)
+        return self._load(turn.chat, turn.sender, turn.message.private), turn
+
+    def _begin(self, messages: tuple[Message, ...], state: State, tokens: int, at: datetime) -> Turn:
+        received = [self._inbox.get((m.chat, m.id)) for m in messages]
+        said = tuple(r.message for r in received if r and r.message)
+        if len(said) < len(messages):
+            raise StaleEpoch("A message no longer waits; it was taken by another turn or erased.")
+        key = said[0].chat
+        chat = self._chat(key)
+        said = said if state is State.RECEIVED else tuple(map(bare, said))
+        turn = Turn(self._next_id(), chat.head, key, state, said, tokens=tokens, epoch=chat.epoch, at=at)
+        self._turns[turn.id] = turn
+        chat.head, chat.private, chat.rested = turn.id, said[0].private, False
+        chat.active_at = max(at, chat.active_at or at)
+        for entry in received:
+            if entry:
+                entry.message, entry.turn = None, turn.id
+        return turn
+
+    def _load(self, key: ChatKey, person: Person | None, private: bool) -> Conversation:
+        chat = self._chats.get(key, Chat(private))
+        private = private if chat.active_at is None else chat.private
+        scope = PRIVATE if private else key.scope
+        conversation = Conversation(
+            key, tuple(self._path(chat.head)), chat.head, chat.epoch, chat.edition, private, person, scope
+        )
+        if person is None:
+            return conversation
+        facts = Facts(dict(self._facts.get((person, scope), {})))
+        return replace(conversation, facts=facts, settings=self._settings.get(person, PersonSettings()))
+
+    async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
+        await asyncio.sleep(0)
+        stored = self._turns.get(turn.id)
+        if stored is None or self._chat(stored.chat).epoch != turn.epoch:
+            raise StaleEpoch("The turn is no longer wanted; its chat was stopped or cleared.")
+        self._turns[turn.id] = replace(
+            stored,
+            state=turn.state,
+            messages=stored.messages if turn.state is State.RECEIVED else tuple(map(bare, stored.messages)),
+            rounds=storable(turn.rounds),
+            answer=storable(turn.answer),
+            tokens=turn.tokens,
+            chunk=turn.chunk,
+            preview=storable(turn.preview),
+            failure=storable(turn.failure),
+        )
+        for job in jobs:
+            self._enqueue(job)
+
+    async def progress(self, turn_id: int, *, chunk: int, preview: str, state: State) -> None:
+        await asyncio.sleep(0)
+        if turn := self._turns.get(turn_id):
+            self._turns[turn_id] = replace(turn, chunk=chunk, preview=storable(preview), state=state)
+
+    async def turn(self, turn_id: int) -> Turn | None:
+        await asyncio.sleep(0)
+        return self._turns.get(turn_id)
+
+    async def open_turns(self) -> Sequence[Turn]:
+        await asyncio.sleep(0)
+        return [t for t in self._turns.values() if t.state in OPEN]
+
+    async def covered(self, segment: Segment) -> Sequence[Turn]:
+        await asyncio.sleep(0)
+        if segment.id not in self._segments:
+            return []
+        _, stored = self._segments[segment.id]
+        return [self._turns[t] for t in chain(self._parents(), stored.last, stored.before)][::-1]
+
+    async def raise_epoch(self, chat: ChatKey) -> int:
+        await asyncio.sleep(0)
+        kept = self._chat(storable(chat))
+        kept.epoch += 1
+        return kept.epoch
+
+    async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:
+        await asyncio.sleep(0)
+        chat = storable(chat)
+        last = self._turns.get(segment.last)
+        if last is None or last.chat != chat or self._chat(chat).edition != edition:
+            raise StaleBase("The chat was edited since the summary began.")
+        steps = self._path(segment.last, segment.before)
+        if not steps or _names(steps) != _names(covers) or _start(steps[0]) != segment.before:
+            raise StaleBase("The chat was folded otherwise since the summary began.")
+        turns = sum(s.turns if isinstance(s, Segment) else 1 for s in steps)
+        stored = replace(storable(segment), id=self._next_id(), turns=turns)
+        self._segments[stored.id] = (chat, stored)
+        return stored
+
+
+def _names(steps: Sequence[Step]) -> list[tuple[type[Step], int]]:
+    return [(type(step), step.id) for step in steps]
+
+
+def _start(step: Step) -> int | None:
+    return step.before if isinstance(step, Segment) else step.parent
