@@ -16,7 +16,7 @@ import discord
 
 from adapters.discord.conversion import PLATFORM
 from adapters.discord.places import Places
-from adapters.discord.trouble import TROUBLES
+from adapters.discord.trouble import TROUBLES, asked
 from core.errors import StoreError
 from core.intake import Intake
 from core.messages import ChatKey
@@ -43,37 +43,37 @@ class Heard(Protocol):
 
 
 class Away:
-    """Catches up with a shard whenever it begins a new session. What comes meanwhile waits until that is lined up."""
+    """Catches up with a shard whenever it begins a new session.
 
-    def __init__(self, client: discord.Client, places: Places, store: Heard, intake: Intake, absence: Absence) -> None:
+    `door` is held until what was said before is lined up; what comes meanwhile waits there, in its order.
+    """
+
+    def __init__(
+        self, client: discord.Client, places: Places, store: Heard, intake: Intake, absence: Absence, pause: float = 1.0
+    ) -> None:
         self._client, self._places, self._store, self._intake = client, places, store, intake
-        self._absence = absence
-        self._back = asyncio.Event()
-        self._back.set()
-        self._catching_up = 0
+        self._absence, self._pause = absence, pause
+        self.door = asyncio.Lock()
         self._guilds: dict[int, int | None] = {}
         self._at_once = asyncio.Semaphore(4)
-
-    async def back(self) -> None:
-        """Wait until what was said before is lined up."""
-        await self._back.wait()
 
     async def catch_up(self, shard: int, take: Take, now: datetime | None = None) -> None:
         """Line up what was said in the chats of a shard before what is said there now."""
         if not self._absence.messages:
             return
-        self._catching_up += 1
-        self._back.clear()
-        try:
-            oldest = (now or datetime.now(UTC)) - timedelta(seconds=self._absence.seconds)
-            for chat, last in (await self._store.heard(PLATFORM, limit=self._absence.chats)).items():
+        oldest = (now or datetime.now(UTC)) - timedelta(seconds=self._absence.seconds)
+        async with self.door:
+            for chat, last in (await self._heard()).items():
                 self._line_up(chat, max(last, oldest), shard, take)
-        except StoreError as error:
-            logger.error("what was said while away is not fetched: %s", error)
-        finally:
-            self._catching_up -= 1
-            if not self._catching_up:
-                self._back.set()
+
+    async def _heard(self) -> Mapping[ChatKey, datetime]:
+        """Ask the store until it answers: nothing that comes now could be kept before."""
+        while True:
+            try:
+                return await self._store.heard(PLATFORM, limit=self._absence.chats)
+            except StoreError as error:
+                logger.error("what was said while away is not known yet: %s", error)
+            await asyncio.sleep(self._pause)
 
     def _line_up(self, chat: ChatKey, after: datetime, shard: int, take: Take) -> None:
         channel = int(chat.topic or chat.chat)
@@ -102,11 +102,14 @@ class Away:
         if self._shard_of(self._guilds[channel_id]) != shard or not _is_newer(channel, after):
             return []
         try:
-            history = channel.history(limit=self._absence.messages, after=after, oldest_first=False)
-            return [message async for message in history][::-1]
+            return await asked(lambda: self._history(channel, after), self._pause)
         except TROUBLES as error:
             logger.warning("what was said while away in channel %s can't be read: %s", channel_id, error)
             return []
+
+    async def _history(self, channel: discord.abc.Messageable, after: datetime) -> list[discord.Message]:
+        history = channel.history(limit=self._absence.messages, after=after, oldest_first=False)
+        return [message async for message in history][::-1]
 
 
 def _is_newer(channel: discord.abc.Messageable, after: datetime) -> bool:

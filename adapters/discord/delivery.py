@@ -17,7 +17,7 @@ from adapters.discord import sentences
 from adapters.discord.buttons import Buttons
 from adapters.discord.formatting import as_file, clean, clipped
 from adapters.discord.interactions import Interactions
-from adapters.discord.trouble import TROUBLES, is_about_the_reply, trouble
+from adapters.discord.trouble import TROUBLES, WAITS, is_about_the_reply, trouble
 from core.adapter import Outgoing
 from core.errors import Ambiguous, Unreachable
 from core.messages import Attachment, ChatKey, Person
@@ -25,9 +25,6 @@ from core.translation import spoken
 
 logger = logging.getLogger("keepmind.discord")
 T = TypeVar("T")
-WAITS = (1, 4, 15)
-"""How long is waited before a message without a reply is sent again, in units of the adapter's pause: by its nonce
-Discord knows for some minutes that it has it (https://discord.com/developers/docs/resources/message#create-message)."""
 
 
 class Sender:
@@ -84,7 +81,11 @@ class Sender:
             raise
 
     async def _send(self, channel: discord.abc.Messageable, out: Outgoing) -> str:
-        """Send, and while no reply comes back send again: the nonce keeps it from being shown twice."""
+        """Send, and while no reply comes back send again.
+
+        By its nonce Discord knows for some minutes that it has it, and shows it once:
+        https://discord.com/developers/docs/resources/message#create-message.
+        """
         more: dict[str, Any] = {"nonce": self._nonce(out)}
         if view := await self._buttons.view(out):
             more["view"] = view

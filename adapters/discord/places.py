@@ -7,15 +7,15 @@ from typing import Any
 import discord
 
 from adapters.discord.conversion import PLATFORM, to_key
-from adapters.discord.trouble import TROUBLES
+from adapters.discord.trouble import TROUBLES, asked
 from core.messages import ChatKey
 
 
 class Places:
     """Finds channels. A thread that has slept long is not known until it is asked for."""
 
-    def __init__(self, client: discord.Client) -> None:
-        self._client = client
+    def __init__(self, client: discord.Client, pause: float = 1.0) -> None:
+        self._client, self._pause = client, pause
 
     async def settle(self, message: discord.Message) -> None:
         """Give a message the channel it stands in, where the library only knows an id."""
@@ -37,6 +37,6 @@ class Places:
         if known is not None:
             return known
         try:
-            return await self._client.fetch_channel(channel_id)
+            return await asked(lambda: self._client.fetch_channel(channel_id), self._pause)
         except TROUBLES:
             return None

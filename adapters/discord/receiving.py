@@ -49,9 +49,9 @@ class Receiver:
     ) -> None:
         self._client, self._engine, self._groups, self._files = client, engine, groups, files
         self._threads, self._pause = threads, pause
-        self._places = Places(client)
+        self._places = Places(client, pause)
         self._intake = Intake()
-        self._away = Away(client, self._places, engine.shared.store, self._intake, absence)
+        self._away = Away(client, self._places, engine.shared.store, self._intake, absence, pause)
         self._aside: set[asyncio.Task[None]] = set()
 
     async def connected(self, shard: int) -> None:
@@ -63,8 +63,9 @@ class Receiver:
         await self._line_up(message.channel.id, partial(self._said, message))
 
     async def edited(self, message: discord.Message) -> None:
-        """Take a message as it is worded now."""
-        if message.edited_at is not None:
+        """Take a message as it is worded now; what the bot itself says grows by edits."""
+        own = self._client.user is not None and message.author.id == self._client.user.id
+        if message.edited_at is not None and not own:
             await self._line_up(message.channel.id, partial(self._edited, message))
 
     async def deleted(self, channel_id: int, guild_id: int | None, ids: set[int]) -> None:
@@ -85,8 +86,8 @@ class Receiver:
             await asyncio.wait(self._aside, timeout=seconds)
 
     async def _line_up(self, channel_id: int, work: Callable[[], Awaitable[None]]) -> None:
-        await self._away.back()
-        self._intake.line_up(channel_id, partial(self._insist, work))
+        async with self._away.door:
+            self._intake.line_up(channel_id, partial(self._insist, work))
 
     async def _insist(self, work: Callable[..., Awaitable[None]], *given: object) -> None:
         """Do work until it is stored: Discord gives nothing again."""

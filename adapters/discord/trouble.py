@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 import aiohttp
 import discord
 
 from core.errors import Ambiguous, DeliveryError, Refused, RetryLater, Unreachable
 
+T = TypeVar("T")
 NO_CONNECTION_SECONDS = 5.0
+WAITS = (1, 4, 15)
+"""How long is waited before something is tried again, in units of the adapter's pause."""
 MAY_NOT_REPLY = 160002
 THREAD_EXISTS = 160004
 TROUBLES = (discord.DiscordException, aiohttp.ClientError, OSError, asyncio.TimeoutError, RuntimeError)
@@ -52,6 +57,26 @@ def is_gone(error: discord.HTTPException) -> bool:
 def is_about_the_reply(error: discord.HTTPException) -> bool:
     """Tell whether a message was refused for what it answers: that is gone, or may not be read."""
     return error.code == MAY_NOT_REPLY or "message_reference" in error.text
+
+
+async def asked(call: Callable[[], Awaitable[T]], pause: float) -> T:
+    """Ask Discord for something, and again after waits in units of `pause`. Raises what it met in the end."""
+    for wait in WAITS:
+        try:
+            return await call()
+        except TROUBLES as error:
+            if is_lasting(error):
+                raise
+            more = error.retry_after if isinstance(error, discord.RateLimited) else 0
+        await asyncio.sleep(max(wait * pause, more))
+    return await call()
+
+
+def is_lasting(error: BaseException) -> bool:
+    """Tell whether asking again would be in vain."""
+    if isinstance(error, discord.HTTPException):
+        return 400 <= error.status < 500 and error.status != 429
+    return isinstance(error, discord.InvalidData)
 
 
 def said(error: discord.HTTPException) -> str:

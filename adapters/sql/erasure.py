@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
@@ -37,7 +38,10 @@ PARENTS = Statement(select(TURN.c.id, TURN.c.parent).where(TURN.c.chat == _in_ch
 OWN_TURNS = Statement(select(TURN.c.id).where(TURN.c.chat == _in_chat, TURN.c.sender == _of_person))
 SEGMENTS = Statement(select(*SEGMENT_COLUMNS).where(SEGMENT.c.chat == _in_chat).order_by(SEGMENT.c.id))
 TURN_CHAT = Statement(select(TURN.c.chat).where(TURN.c.id == bindparam("turn")))
-HELD_BY_TURNS = Statement(select(TURN.c.id, TURN.c.messages).where(TURN.c.chat == _in_chat).order_by(TURN.c.id.desc()))
+_naming = func.replace(TURN.c.messages, bindparam("needle"), "") != TURN.c.messages
+HELD_BY_TURNS = Statement(
+    select(TURN.c.id, TURN.c.messages).where(TURN.c.chat == _in_chat, _naming).order_by(TURN.c.id.desc())
+)
 REPARENT = Statement(update(TURN).where(TURN.c.id == bindparam("turn")).values(parent=bindparam("to")))
 REBASE = Statement(update(SEGMENT).where(SEGMENT.c.id == bindparam("segment")).values(before=bindparam("to")))
 _newest = select(func.max(SEGMENT.c.id)).where(SEGMENT.c.last == TURN.c.id).scalar_subquery()
@@ -266,7 +270,8 @@ def _holding(tx: Transaction, chat: str, message_id: str, turn: int | None) -> T
     """Find the turn that holds a message, though its inbox key may have expired."""
     if turn is not None:
         return read_turn(tx, turn)
-    for id_, body in tx.rows(HELD_BY_TURNS, chat=chat):
+    needle = json.dumps(message_id, ensure_ascii=False)  # most turns need not be decoded to see that they hold it not
+    for id_, body in tx.rows(HELD_BY_TURNS, chat=chat, needle=needle):
         if any(m.id == message_id for m in MESSAGES_JSON.validate_json(body)):
             return read_turn(tx, id_)
     return None

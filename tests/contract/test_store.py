@@ -380,3 +380,16 @@ async def test_a_chat_whose_inbox_keys_have_expired_is_still_known(store: Conver
     turn = await talk.says("hi")
     await store.expire(START + timedelta(days=9), keep_days=7)
     assert await store.heard("telegram", limit=5) == {talk.chat: turn.at}
+
+
+@pytest.mark.parametrize("id_", ["7", 'a"b\\c', "é😀", "100%_"])
+async def test_an_edit_finds_a_turn_by_any_message_id_when_its_inbox_key_has_expired(
+    store: ConversationStore, id_: str
+) -> None:
+    said = message("Rome", id_)
+    await store.receive(said)
+    await store.open([said], tokens=1, at=START)
+    await store.expire(START + timedelta(days=9), keep_days=7)
+    assert await store.edit(PRIVATE_CHAT, id_, "Oslo")
+    assert not await store.edit(PRIVATE_CHAT, f"{id_}0", "Paris")
+    assert [turn.message.text for turn in (await store.load(PRIVATE_CHAT)).turns] == ["Oslo"]

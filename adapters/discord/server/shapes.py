@@ -239,6 +239,7 @@ def message_shape(message: Message, world: World, cdn: str, *, nested: bool = Fa
         "type": message.type,
         "flags": message.flags,
         "components": message.components,
+        "sticker_items": message.stickers,
     }
     return body | _extras(message, world) | ({} if nested else _references(message, world, cdn))
 

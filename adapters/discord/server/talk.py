@@ -98,7 +98,9 @@ class Talk(Places):
 
     def sticker(self, sender: User, place: Channel | User) -> Message:
         """Send a sticker: a message without words."""
-        return self._post(self._new(sender, self._open(sender, place), ""))
+        message = self._new(sender, self._open(sender, place), "")
+        message.stickers = [{"id": str(self.api.world.snowflake()), "name": "Wave", "format_type": 1}]
+        return self._post(message)
 
     def forward(self, sender: User, place: Channel | User, message: Message) -> Message:
         """Forward a message."""

@@ -207,6 +207,7 @@ class Message:
     mention_everyone: bool = False
     reference: Reference | None = None
     snapshots: list[Json] = field(default_factory=list)
+    stickers: list[Json] = field(default_factory=list)
     nonce: str | int | None = None
     edited_at: float | None = None
     interaction: Json | None = None

@@ -16,12 +16,14 @@ from core import sentences
 from core.errors import LLMRejected, StoreError
 from core.messages import Message
 from core.modes import LISTEN, OFF, OPEN
+from core.rates import Rates
 from core.store import ConversationStore
 from tests.adapters.discord.life import (
     Club,
     answered,
     called,
     comes_true,
+    go_on,
     held,
     key,
     living,
@@ -338,6 +340,48 @@ async def test_what_could_not_be_stored_is_tried_again_in_order(server: DiscordS
         assert life.asked() == ["one", "two"]
 
 
+async def test_e03_what_is_said_during_a_long_answer_waits_its_turn(server: DiscordServer) -> None:
+    ann = server.person("Ann")
+    llm = held("The answer")
+    async with living(server, llm=llm) as life:
+        server.say(ann, ann, "one")
+        await until(lambda: llm.requests)
+        server.say(ann, ann, "two")
+        go_on(llm)
+        await until(lambda: len(server.private(ann).from_bot) == 2)
+        assert await life.turns(server.private(ann).id) == ["one", "two"]
+
+
+async def test_e13_the_first_messages_of_somebody_new_are_one_conversation(server: DiscordServer) -> None:
+    ann = server.person("Ann")
+    async with living(server, quiet=0.0) as life:
+        for number in range(20):
+            server.say(ann, ann, str(number))
+        await until(lambda: len(server.private(ann).from_bot) == 20)
+        assert await life.turns(server.private(ann).id) == [str(number) for number in range(20)]
+
+
+async def test_an_edit_of_what_was_never_heard_changes_nothing(server: DiscordServer, club: Club) -> None:
+    async with living(server) as life:
+        unheard = server.say(club.bob, club.general, "nothing for the bot")
+        server.edit(unheard, "a secret of Bob's")
+        server.delete(unheard)
+        await answered(server, server.say(club.ann, club.general, called(server, "hi")))
+        assert await life.turns(club.general.id) == ["hi"]
+        assert not await life.store.holds("secret")
+
+
+async def test_too_much_at_once_is_told_once_and_not_heard(server: DiscordServer) -> None:
+    ann = server.person("Ann")
+    async with living(server, quiet=0.0, rates=Rates(person=2)) as life:
+        for number in range(6):
+            server.say(ann, ann, str(number))
+        await until(lambda: sentences.TOO_MUCH in texts(server.private(ann)))
+        await life.engine.idle()
+        assert texts(server.private(ann)).count(sentences.TOO_MUCH) == 1
+        assert len(life.asked()) < 6
+
+
 async def test_a_picture_is_shown_to_the_model(server: DiscordServer) -> None:
     ann = server.person("Ann")
     async with living(server) as life:
@@ -385,6 +429,17 @@ async def test_what_can_not_be_read_is_told_in_a_sentence(server: DiscordServer)
         await server.wait_for(lambda: len(channel.from_bot) == len(told))
         assert {(one.reply_to, one.text) for one in channel.from_bot} == {(said.id, words) for said, words in told}
         assert life.asked() == []
+
+
+async def test_m02_a_sticker_gets_a_sentence_in_private_and_silence_in_a_server(
+    server: DiscordServer, club: Club
+) -> None:
+    async with living(server, groups=Groups(OPEN)) as life:
+        server.sticker(club.ann, club.general)
+        assert (await answered(server, server.sticker(club.ann, club.ann))).text == sentences.UNREADABLE
+        await answered(server, server.say(club.ann, club.general, "hi"))
+        assert len(club.general.from_bot) == 1
+        assert len(life.asked()) == 1
 
 
 async def test_a_file_that_is_gone_is_told(server: DiscordServer) -> None:

@@ -195,6 +195,18 @@ async def test_where_nothing_is_to_be_fetched_nothing_is_asked(server: DiscordSe
     assert server.journal.counts["history"] == 0
 
 
+@pytest.mark.parametrize("call", ["history", "get_channel"])
+async def test_what_can_not_be_fetched_at_first_is_asked_for_again(server: DiscordServer, call: str) -> None:
+    ann, store = server.person("Ann"), InMemoryStore()
+    async with living(server, store=store):
+        await answered(server, server.say(ann, ann, "one"))
+    said = server.say(ann, ann, "two")
+    server.fail(call, 503, times=2)
+    async with living(server, store=store) as life:
+        await answered(server, said)
+        assert life.asked() == ["two"]
+
+
 async def test_a_channel_that_can_not_be_read_any_more_holds_up_nothing(server: DiscordServer, club: Club) -> None:
     store = InMemoryStore()
     async with living(server, store=store):
