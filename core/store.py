@@ -176,6 +176,10 @@ class ConversationStore(Protocol):
         """
         ...
 
+    async def moves(self) -> Mapping[ChatKey, ChatKey]:
+        """Give what chats have become, by what they were."""
+        ...
+
     # -- segments -------------------------------------------------------------------------------------------------
 
     async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:

@@ -53,6 +53,11 @@ class Moving(Erasure, Jobs):
         for entries in (self._allow, self._block):
             if str(old) in entries:
                 entries.setdefault(str(new), entries[str(old)])
+        self._moves[old] = new
+
+    async def moves(self) -> Mapping[ChatKey, ChatKey]:
+        await asyncio.sleep(0)
+        return dict(self._moves)
 
     def _move_turns(self, old: ChatKey, new: ChatKey) -> None:
         turns, before, there = self._turns_of(old), self._chat(old), self._chat(new)

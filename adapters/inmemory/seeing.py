@@ -89,6 +89,7 @@ class Seeing(Rows):
             "fact": list(self._facts.items()),
             "inbox": [(str(chat), key, r.message) for (chat, key), r in self._inbox.items()],
             "job": [queued.job for queued in self._jobs.values()],
+            "move": [(str(old), str(new)) for old, new in self._moves.items()],
             "pairing": list(self._pairings.items()),
             "person": list(self._settings.items()),
             "segment": list(self._segments.values()),

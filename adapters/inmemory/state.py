@@ -57,6 +57,7 @@ class Rows:
         self._allow: dict[str, tuple[str, datetime]] = {}
         self._buttons: dict[int, tuple[str, Person, datetime]] = {}
         self._block: dict[str, tuple[str, datetime]] = {}
+        self._moves: dict[ChatKey, ChatKey] = {}
         self._pairings: dict[Person, tuple[str, datetime]] = {}
         self._last_id = 0
 

@@ -27,7 +27,7 @@ from adapters.sql.erasure import (
 from adapters.sql.facts import PUT_FACT
 from adapters.sql.rows import CHANGE_JSON, FACT_JSON, MESSAGES_JSON, chat_key, to_body, to_segment
 from adapters.sql.statement import Statement
-from adapters.sql.tables import ALLOW, BLOCK, CHANGE, CHAT, FACT, INBOX, JOB, SEGMENT, SOURCE, TURN
+from adapters.sql.tables import ALLOW, BLOCK, CHANGE, CHAT, FACT, INBOX, JOB, MOVE, SEGMENT, SOURCE, TURN
 from core.facts import Fact
 from core.kept import destination, joined, merged, moved, resourced, retold, storable
 from core.messages import ChatKey
@@ -105,6 +105,15 @@ MOVE_SCOPE = Statement(
 BLOCKED = Statement(select(BLOCK.c.by, BLOCK.c.at).where(BLOCK.c.entry == bindparam("entry")))
 ALLOWED = Statement(select(ALLOW.c.by, ALLOW.c.at).where(ALLOW.c.entry == bindparam("entry")))
 
+_noted = insert(MOVE).values({c: bindparam(c.name) for c in MOVE.c})
+NOTE = Statement(_noted.on_conflict_do_update(index_elements=[MOVE.c.old], set_={"new": _noted.excluded.new}))
+MOVES = Statement(select(MOVE.c.old, MOVE.c.new))
+
+
+def moves(tx: Transaction) -> dict[ChatKey, ChatKey]:
+    """Read what chats have become."""
+    return {ChatKey.parse(old): ChatKey.parse(new) for old, new in tx.rows(MOVES)}
+
 
 def move_chat(tx: Transaction, old: ChatKey, new: ChatKey) -> None:
     """Move all of one chat to another."""
@@ -118,6 +127,7 @@ def move_chat(tx: Transaction, old: ChatKey, new: ChatKey) -> None:
     for found, copy in ((ALLOWED, ALLOW_ENTRY), (BLOCKED, BLOCK_ENTRY)):
         for by, at in tx.rows(found, entry=str(old)):
             tx.run(copy, entry=str(new), by=by, at=at)
+    tx.run(NOTE, old=str(old), new=str(new))
     tx.cache.clear()
 
 

@@ -81,6 +81,9 @@ class SqlStore:
     async def move_chat(self, old: ChatKey, new: ChatKey) -> None:
         await self._database.write(moving.move_chat, old, new)
 
+    async def moves(self) -> Mapping[ChatKey, ChatKey]:
+        return await self._database.read(moving.moves)
+
     async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:
         return await self._database.write(path.add_segment, chat, segment, covers, edition)
 

@@ -226,8 +226,18 @@ class PairingRow(Row, table=True):
     until: int = Field(sa_type=BigInteger)
 
 
+class MoveRow(Row, table=True):
+    """What a chat has become."""
+
+    __tablename__ = "move"
+    __table_args__ = (KEYED,)
+
+    old: str = Field(primary_key=True)
+    new: str
+
+
 METADATA = Row.metadata
 INBOX, CHAT, TURN, SEGMENT = (METADATA.tables[name] for name in ("inbox", "chat", "turn", "segment"))
 PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fact", "change", "source"))
 JOB, AUDIT, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "button"))
-ALLOW, BLOCK, PAIRING = (METADATA.tables[name] for name in ("allow", "block", "pairing"))
+ALLOW, BLOCK, PAIRING, MOVE = (METADATA.tables[name] for name in ("allow", "block", "pairing", "move"))

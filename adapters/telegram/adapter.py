@@ -77,7 +77,7 @@ class TelegramAdapter:
         self._requests = Requests(options.http), Requests(options.http)
         base, (request, asking) = options.api_url.rstrip("/"), self._requests
         self.bot = Bot(token, f"{base}/bot", f"{base}/file/bot", request, asking)
-        self._moves = Moves()
+        self._moves = Moves(options.groups)
         self._files = Files(self.bot, readers or Readers())
         self._buttons = Buttons()
         self._sender = Sender(self.bot, self._moves, self._buttons, options.group_pace, options.now)
@@ -107,7 +107,7 @@ class TelegramAdapter:
         me = await self._identify()
         self._sender.username = me.username or ""
         self._buttons.keeper = engine.shared.store
-        self._moves.attach(engine)
+        self._moves.attach(engine, await engine.shared.store.moves())
         receiver = Receiver(self.bot, me, engine, self._options.groups, self._files, self._moves, self._buttons)
         menus = asyncio.create_task(set_menus(self.bot, engine.commands, self._options.admins, engine.language))
         try:

@@ -19,6 +19,7 @@ class Groups(Modes):
     """How the bot behaves in groups; `modes` are those of chats (`-1001`) and topics (`-1001/17`)."""
 
     _albums: OrderedDict[str, Hearing] = field(default_factory=OrderedDict)
+    _were: dict[str, str] = field(default_factory=dict)
 
     def hearing(self, message: Message, me: User) -> Hearing:
         """Decide about a message; the parts of an album go with the one before."""
@@ -29,8 +30,12 @@ class Groups(Modes):
         return self._album(message, self._alone(message, me))
 
     def of(self, chat: ChatKey) -> str:
-        """Give the mode of a group."""
-        return self.named(f"{chat.chat}/{chat.topic}", chat.chat)
+        """Give the mode of a group, which may be set by the id that it had before."""
+        return self.named(f"{chat.chat}/{chat.topic}", chat.chat, self._were.get(chat.chat, ""))
+
+    def follow(self, old: int, new: int) -> None:
+        """Take notice of what a group has become."""
+        self._were[str(new)] = str(old)
 
     def _alone(self, message: Message, me: User) -> Hearing:
         return heard(self.of(to_key(message)), called=calls(message, me))

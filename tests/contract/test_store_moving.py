@@ -51,6 +51,13 @@ async def test_moving_again_is_harmless(store: ConversationStore) -> None:
     assert [info.chat for info in await store.chats()] == [NEW]
 
 
+async def test_it_is_known_what_a_chat_has_become(store: ConversationStore) -> None:
+    assert await store.moves() == {}
+    await store.move_chat(OLD, NEW)
+    await store.move_chat(OLD, NEW)
+    assert await store.moves() == {OLD: NEW}
+
+
 async def test_what_the_new_chat_has_said_already_follows_the_old(store: ConversationStore) -> None:
     old, new = Talk(store, OLD), Talk(store, NEW)
     await old.says("one")

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import pytest
 
 from adapters.inmemory import InMemoryStore
+from adapters.telegram.groups import Groups
 from adapters.telegram.sentences import JOINED_MENTION
 from adapters.telegram.server import Chat, TelegramServer, User
 from adapters.telegram.server.talk import PIXEL
@@ -16,6 +17,7 @@ from core import sentences
 from core.errors import KeepmindError, LLMRejected, LLMUnavailable, StoreError
 from core.llm import Completion
 from core.messages import Message
+from core.modes import OFF, OPEN
 from core.sentences import TOO_OLD, UNREADABLE
 from tests.adapters.telegram.life import Life, go_on, held, living, saying, until
 from tests.fakes import FakeClock, ScriptedLLM
@@ -405,6 +407,28 @@ async def test_c09_an_answer_on_its_way_follows_the_group(server: TelegramServer
         await server.quiet(0.1)
         assert await life.turns(upgraded.id) == ["@keepmind_bot hi"]
         assert len([m for m in upgraded.from_bot if m.text == "Hello"]) == 1
+
+
+async def test_the_mode_of_a_group_stays_when_it_becomes_a_supergroup_also_after_a_restart(
+    server: TelegramServer, ann: User
+) -> None:
+    group, store = server.group("Family", [ann]), InMemoryStore()
+    modes = {str(group.id): OPEN}
+    async with living(server, store=store, groups=Groups(modes=modes)) as life:
+        server.say(ann, group, "one")
+        await server.reply(group)
+        upgraded = server.migrate(group, ann)
+        await moved_in(life, upgraded)
+        said = server.say(ann, upgraded, "two")
+        assert (await server.reply(upgraded, after=said)).text.endswith("two")
+    async with living(server, store=store, groups=Groups(modes=modes)):
+        said = server.say(ann, upgraded, "three")
+        assert (await server.reply(upgraded, after=said)).text.endswith("three")
+    async with living(server, store=store, groups=Groups(modes={**modes, str(upgraded.id): OFF})):
+        server.say(ann, upgraded, "four")
+        said = server.say(ann, ann, "five")
+        await server.reply(ann, after=said)
+        assert not [one for one in upgraded.from_bot if "four" in one.text]
 
 
 async def test_the_bot_says_what_it_keeps_when_it_joins_a_group(server: TelegramServer, ann: User) -> None:

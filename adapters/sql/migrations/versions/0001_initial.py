@@ -119,6 +119,13 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_job_due"), "job", ["due"], unique=False)
     op.create_table(
+        "move",
+        sa.Column("old", sa.String(), nullable=False),
+        sa.Column("new", sa.String(), nullable=False),
+        sa.PrimaryKeyConstraint("old"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "pairing",
         sa.Column("person", sa.String(), nullable=False),
         sa.Column("code", sa.String(), nullable=False),
