@@ -111,6 +111,16 @@ def dev_telegram(who: str, group: bool) -> None:
     _await(talk(_settings("WARNING"), who, group=group))
 
 
+@dev.command("discord")
+@click.option("--as", "who", metavar="NAME", default="Ann", help="Who is talking.")
+@click.option("--group", is_flag=True, help="Talk in a server that the bot is in.")
+def dev_discord(who: str, group: bool) -> None:
+    """Talk to the bot on a Discord of this machine; :help there lists what can be done."""
+    from bots.dev.discord import talk
+
+    _await(talk(_settings("WARNING"), who, group=group))
+
+
 @memory.command()
 @of_chat
 @of_person

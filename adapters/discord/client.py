@@ -52,6 +52,7 @@ class Client(discord.AutoShardedClient):
     """
 
     def __init__(self, *, content: bool, gateway_url: str = "") -> None:
+        discord.VoiceClient.warn_nacl = discord.VoiceClient.warn_dave = False  # voice calls are not taken
         super().__init__(
             intents=intents(content),
             allowed_mentions=discord.AllowedMentions(everyone=False, roles=False, users=False, replied_user=True),

@@ -49,6 +49,11 @@ class Menus:
         slash = [command for command in self.menu(user, place) if command["type"] == SLASH]
         return [name for command in slash for name in _names(command, user.locale)]
 
+    def slash(self, user: User, place: Channel | User) -> dict[str, list[Json]]:
+        """Give the slash commands that a person is shown, by their names with subcommands, each with its options."""
+        shown = [command for command in self.menu(user, place) if command["type"] == SLASH]
+        return {path: options for command in shown for path, options in _paths(command)}
+
     def _all(self, channel: Channel) -> list[Json]:
         """Give all commands there are somewhere, what is declared in both ways twice, as Discord shows it."""
         local = self.api.commands.get(channel.guild.id, []) if channel.guild else []
@@ -117,6 +122,15 @@ def _names(command: Json, locale: str) -> Iterator[str]:
         yield name
     for option in inside:
         yield from (f"{name} {rest}" for rest in _names(option, locale))
+
+
+def _paths(command: Json) -> Iterator[tuple[str, list[Json]]]:
+    options = command.get("options") or []
+    inside = [option for option in options if option["type"] in (SUB, GROUP)]
+    if not inside:
+        yield command["name"], options
+    for option in inside:
+        yield from ((f"{command['name']} {path}", below) for path, below in _paths(option))
 
 
 def _walked(declared: Json, path: list[str], options: Options, focused: str) -> list[Json]:

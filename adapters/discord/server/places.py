@@ -61,11 +61,13 @@ class Places:
         """Let a person take no direct messages of the bot, or take them again."""
         user.has_open_dms = not closed
 
-    def guild(self, name: str, members: Sequence[User] = (), bot: bool = True, locale: str = "en-US") -> Guild:
+    def guild(
+        self, name: str, members: Sequence[User] = (), bot: bool = True, locale: str = "en-US", id: int = 0
+    ) -> Guild:
         """Let a guild be there; the first member owns it."""
         world = self.api.world
         owner = members[0] if members else self.person("Owner")
-        guild = Guild(world.snowflake(), name, owner, locale)
+        guild = Guild(id or world.snowflake(), name, owner, locale)
         guild.roles[guild.id] = Role(guild.id, "@everyone", USUAL, 0)
         world.guilds[guild.id] = guild
         for user in members or [owner]:
@@ -137,9 +139,9 @@ class Places:
         body = member_shape(member) | {"guild_id": str(guild.id)}
         self.api.gateway.put(Event("GUILD_MEMBER_UPDATE", body, guild.id, GUILD_MEMBERS))
 
-    def text_channel(self, guild: Guild, name: str = "general") -> Channel:
+    def text_channel(self, guild: Guild, name: str = "general", id: int = 0) -> Channel:
         """Let a text channel be there."""
-        return self._channel(guild, name, TEXT)
+        return self._channel(guild, name, TEXT, id)
 
     def news(self, guild: Guild, name: str = "news") -> Channel:
         """Let an announcement channel be there."""
@@ -149,8 +151,8 @@ class Places:
         """Let a forum be there."""
         return self._channel(guild, name, FORUM)
 
-    def _channel(self, guild: Guild, name: str, kind: int) -> Channel:
-        channel = self.api.world.add_channel(Channel(self.api.world.snowflake(), kind, name, guild))
+    def _channel(self, guild: Guild, name: str, kind: int, id: int = 0) -> Channel:
+        channel = self.api.world.add_channel(Channel(id or self.api.world.snowflake(), kind, name, guild))
         self.api.tell_channel(channel, "CHANNEL_CREATE")
         return channel
 
