@@ -307,7 +307,7 @@ def test_a_persona_is_named_or_a_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["nobody", "../personas/default", "/", "a\0b"])
 def test_a_persona_that_is_not_there_is_named(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"engine\.persona is .*; it must be one of default or a text file"):
+    with pytest.raises(ConfigError, match=r"engine\.persona is .*; it must be one of default, small or a text file"):
         load_persona(name)
 
 
