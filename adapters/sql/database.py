@@ -1,322 +1,101 @@
-"""One thread that owns the connection to a SQLite database and runs transactions on it, one after the other."""
+"""What the store asks of a database, whichever it is: transactions, and statements within one."""
 
 from __future__ import annotations
 
-import asyncio
-import os
-import sqlite3
-import time
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import ExitStack, suppress
-from pathlib import Path
-from queue import SimpleQueue
-from threading import Lock, Thread
-from typing import Any, Concatenate, Literal, ParamSpec, TypeVar
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Concatenate, Literal, ParamSpec, Protocol, TypeVar
 
-from pydantic import ValidationError
-from sqlalchemy import Connection, create_engine, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError
-from sqlalchemy.pool import NullPool
+from sqlalchemy import Connection
 
 from adapters.sql.cache import Cache
-from adapters.sql.faults import ELSEWHERE, store_error
 from adapters.sql.statement import Statement
-from core.errors import StoreError
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Row = tuple[Any, ...]
 Prepare = Callable[[Connection, str], R]
-Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
+"""Looks at a database before it is used: a connection, and how the database is called in a sentence."""
 Work = Callable[Concatenate["Transaction", P], R]
-
-WRITE, READ, NONE = "BEGIN IMMEDIATE", "BEGIN", ""
-LAZY = ("OFF", "NORMAL")
-"""The values of `synchronous` with which a commit does not wait for the disk."""
-MOVE_AFTER = 300
-"""How many transactions the log holds before it is moved into the file: a few megabytes."""
+Dialect = Literal["sqlite", "postgresql"]
 
 
-class Transaction:
-    """Statements on the connection, and the cache beside it, while one method of the store runs."""
+class Transaction(ABC):
+    """Statements, and the cache beside them, while one method of the store runs.
 
-    def __init__(self, connection: sqlite3.Connection, cache: Cache) -> None:
-        self._cursor = connection.cursor()
-        self.cache = cache
-
-    def rows(self, statement: Statement, **given: Any) -> list[Row]:
-        """Run a statement and give all its rows."""
-        return self._cursor.execute(statement.text, statement.values(given)).fetchall()
-
-    def row(self, statement: Statement, **given: Any) -> Row | None:
-        """Run a statement and give its only row, None when there is none."""
-        rows = self._cursor.execute(statement.text, statement.values(given)).fetchall()
-        return rows[0] if rows else None
-
-    def value(self, statement: Statement, **given: Any) -> Any:
-        """Run a statement and give the first value of its only row, None when there is none."""
-        rows = self._cursor.execute(statement.text, statement.values(given)).fetchall()
-        return rows[0][0] if rows else None
-
-    def run(self, statement: Statement, **given: Any) -> int:
-        """Run a statement and give how many rows it changed."""
-        return self._cursor.execute(statement.text, statement.values(given)).rowcount
-
-    def insert(self, statement: Statement, **given: Any) -> int:
-        """Run an insert and give the id of the new row, 0 when nothing was inserted."""
-        done = self._cursor.execute(statement.text, statement.values(given))
-        return done.lastrowid or 0 if done.rowcount else 0
-
-    def many(self, statement: Statement, given: Iterable[Mapping[str, Any]]) -> int:
-        """Run a statement once for each set of values and give how many rows it changed in all."""
-        return max(0, self._cursor.executemany(statement.text, map(statement.values, given)).rowcount)
-
-    def sql(self, text: str) -> list[Row]:
-        """Run SQL that only this database knows."""
-        return self._cursor.execute(text).fetchall()
-
-    def close(self) -> None:
-        """Let go of the statement run last, without which the connection would stay half open."""
-        self._cursor.close()
-
-    def check_cache(self) -> None:
-        """Drop the cache if another connection, of whichever program, has written since it was checked last."""
-        self.cache.check(self._cursor.execute("PRAGMA data_version").fetchone()[0])
-
-
-class Database:
-    """A SQLite database at an address, opened by `start`. Nothing is kept open between two transactions.
-
-    Work runs on one thread, one transaction after the other. What is `quick` runs at once in the caller's thread when
-    nothing else is going on: handing it over costs more than such a transaction, which only writes to the page cache.
-    Whatever might wait (a lock, the disk, much work) is left to the thread.
-
-    `synchronous` is SQLite's: NORMAL may lose the last moments at a power cut (never at a crash of the program), FULL
-    does not, and makes every commit wait for the disk. `patience` is how many seconds to wait for another program's
-    lock.
+    `dialect` is for what the two databases do in ways of their own; Core statements are written for both alike.
     """
 
-    def __init__(self, url: str, *, synchronous: Synchronous, patience: float, cache: Cache) -> None:
-        self.where, self._url = _address(url)
-        self._synchronous = synchronous
-        self._patience = patience
-        self._cache = cache
-        self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
-        self._thread: Thread | None = None
-        self._using = Lock()
-        self._unmoved = 0
-        self._closing = ExitStack()
+    dialect: Dialect
+    cache: Cache
 
-    async def start(self, prepare: Prepare[None]) -> None:
-        """Open the database, letting `prepare` look at it before anything is written. Raises StoreError."""
-        _check_folder(self.where)
-        _make_private(self.where)
-        self._thread = Thread(target=self._work, name="keepmind-sql", daemon=True)
-        self._thread.start()
-        try:
-            await self._do(lambda: self._connect(prepare))
-        except BaseException:
-            await self.stop()
-            raise
+    @abstractmethod
+    def rows(self, statement: Statement, **given: Any) -> list[Row]:
+        """Run a statement and give all its rows."""
 
-    async def stop(self) -> None:
-        """Close the connection and end the thread; again is harmless."""
-        if self._thread is not None:
-            stopping = self._do(self._closing.close)
-            self._thread = None
-            await stopping
-            self._queue.put(None)
+    @abstractmethod
+    def row(self, statement: Statement, **given: Any) -> Row | None:
+        """Run a statement and give its only row, None when there is none."""
+
+    @abstractmethod
+    def value(self, statement: Statement, **given: Any) -> Any:
+        """Run a statement and give the first value of its only row, None when there is none."""
+
+    @abstractmethod
+    def run(self, statement: Statement, **given: Any) -> int:
+        """Run a statement and give how many rows it changed."""
+
+    @abstractmethod
+    def insert(self, statement: Statement, **given: Any) -> int:
+        """Run an insert and give the id of the new row, 0 when nothing was inserted."""
+
+    @abstractmethod
+    def many(self, statement: Statement, given: Iterable[Mapping[str, Any]]) -> int:
+        """Run a statement once for each set of values and give how many rows it changed in all."""
+
+    @abstractmethod
+    def sql(self, text: str) -> list[Row]:
+        """Run SQL that only this database knows."""
+
+    @abstractmethod
+    def hold(self, key: str) -> None:
+        """Let no other transaction that holds the same key go on until this one has ended."""
+
+    @abstractmethod
+    def check_cache(self) -> None:
+        """Drop the cache if another connection, of whichever program, has written since it was checked last."""
+
+    @abstractmethod
+    def damage(self) -> Iterator[str]:
+        """Look for damage that the database itself can find; a sentence for each."""
+
+
+class Database(Protocol):
+    """A database, opened. `StoreError` in one sentence is the only error of it that leaves any method."""
 
     async def write(self, work: Work[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run work in a transaction that holds whole or not at all."""
-        return await self._do(lambda: self._patiently(WRITE, lambda tx: work(tx, *args, **kwargs)))
-
-    async def read(self, work: Work[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Run work that only reads, all of it on one snapshot."""
-        return await self._do(lambda: self._patiently(READ, lambda tx: work(tx, *args, **kwargs)))
+        """Run work in a transaction that holds whole or not at all, while nobody else writes."""
+        ...
 
     async def quick(self, work: Work[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Do as `write` does, at once when that waits for nothing."""
-        return await self._quick(WRITE, lambda tx: work(tx, *args, **kwargs))
+        """Do as `write` does, fast, for what a turn needs: work that may run beside its like in other chats.
+
+        It takes hold of its chat before it reads what it then changes.
+        """
+        ...
 
     async def single(self, work: Work[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Do as `quick` does for work of one statement, which is a transaction by itself."""
-        return await self._quick(NONE, lambda tx: work(tx, *args, **kwargs))
+        ...
 
-    async def _quick(self, begin: str, work: Callable[[Transaction], R]) -> R:
-        if self._thread is None or self._synchronous not in LAZY or not self._using.acquire(blocking=False):
-            return await self._do(lambda: self._patiently(begin, work))
-        try:
-            return self._transact(begin, work)
-        except (sqlite3.Error, OverflowError, ValidationError) as error:
-            if not _is_busy(error):
-                raise explained(error, self.where) from None
-        finally:
-            self._using.release()
-        return await self._do(lambda: self._patiently(begin, work))
+    async def read(self, work: Work[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run work that only reads, all of it on one snapshot."""
+        ...
 
-    async def truncate_log(self) -> None:
-        """Move all that was written into the file proper, so that nothing erased stays in the log beside it."""
-        await self._do(self._truncate_log)
+    async def erased(self) -> None:
+        """Make sure that what was erased is not left in any file of this program's."""
+        ...
 
-    def _truncate_log(self) -> None:
-        self._raw.execute(f"PRAGMA busy_timeout={int(self._patience * 1000)}")
-        self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._raw.execute("PRAGMA busy_timeout=0")
-
-    def _do(self, work: Callable[[], R]) -> asyncio.Future[R]:
-        if self._thread is None:
-            raise StoreError("The store is closed.")
-        loop = asyncio.get_running_loop()
-        done: asyncio.Future[R] = loop.create_future()
-        self._queue.put(lambda: self._settle(loop, done, work))
-        return done
-
-    def _work(self) -> None:
-        while task := self._queue.get():
-            task()
-
-    def _settle(self, loop: asyncio.AbstractEventLoop, done: asyncio.Future[R], work: Callable[[], R]) -> None:
-        if done.cancelled():
-            return
-        result, error = None, None
-        try:
-            with self._using:  # let go before the caller is told, whose next work may then be quick
-                result = work()
-        except Exception as raised:  # whatever it is, it belongs to the caller
-            error = explained(raised, self.where)
-        try:
-            loop.call_soon_threadsafe(_resolve, done, result, error)
-        except RuntimeError:  # the loop was closed meanwhile: nobody waits
-            return
-
-    def _patiently(self, begin: str, work: Callable[[Transaction], R]) -> R:
-        """Run a transaction, again and again while another program holds the lock; SQLite itself never waits."""
-        deadline = time.monotonic() + self._patience
-        while True:
-            try:
-                return self._transact(begin, work)
-            except sqlite3.OperationalError as error:
-                if not _is_busy(error) or time.monotonic() > deadline:
-                    raise
-            time.sleep(0.003)
-
-    def _transact(self, begin: str, work: Callable[[Transaction], R]) -> R:
-        execute = self._raw.execute
-        if begin:
-            execute(begin)
-        try:
-            result = work(self._transaction)
-            if begin:
-                execute("COMMIT")
-        except BaseException:
-            self._cache.clear()
-            if self._raw.in_transaction:
-                execute("ROLLBACK")
-            raise
-        self._unmoved += begin is not READ
-        if self._unmoved >= MOVE_AFTER:
-            self._unmoved = 0
-            self._queue.put(self._move_log)
-        return result
-
-    def _move_log(self) -> None:
-        """Move what the log holds into the file. SQLite would do it within some commit, and make that wait."""
-        with self._using, suppress(sqlite3.Error):  # a faulty disk is told to whoever writes next
-            self._raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
-
-    def _connect(self, prepare: Prepare[None]) -> None:
-        connection = self._closing.enter_context(_connection(self._url, self._patience))
-        self._raw = _raw(connection)
-        self._transaction = Transaction(self._raw, self._cache)
-        self._closing.callback(self._transaction.close)
-        prepare(connection, self.where)
-        for pragma in ("journal_mode=WAL", f"synchronous={self._synchronous}", "wal_autocheckpoint=0"):
-            self._raw.execute(f"PRAGMA {pragma}")
-        self._raw.execute("PRAGMA busy_timeout=0")
-
-
-async def look(url: str, seen: Prepare[R]) -> R | None:
-    """Look at a database that nobody need have opened; None when there is no file. Raises StoreError."""
-    where, address = _address(url)
-    return await asyncio.to_thread(_look, where, address, seen)
-
-
-def _look(where: str, address: str, seen: Prepare[R]) -> R | None:
-    if where.startswith("/") and not Path(where).exists():
-        return None
-    try:
-        with _connection(address, patience=5) as connection:
-            return seen(connection, where)
-    except (sqlite3.Error, DBAPIError) as error:
-        raise explained(error, where) from None
-
-
-def _make_private(where: str) -> None:
-    """Make a new database file one that only its owner reads; where that can't be, opening it will say why."""
-    if where in ("", ":memory:"):
-        return
-    with suppress(OSError, ValueError):
-        os.close(os.open(where, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-
-
-def _connection(address: str, patience: float) -> Connection:
-    arguments = {"timeout": patience, "isolation_level": None, "cached_statements": 256, "check_same_thread": False}
-    connection = create_engine(address, poolclass=NullPool, connect_args=arguments).connect()
-    for pragma in ("foreign_keys=ON", "secure_delete=ON", "temp_store=MEMORY", "cache_size=-16000"):
-        _raw(connection).execute(f"PRAGMA {pragma}")
-    return connection
-
-
-def _raw(connection: Connection) -> sqlite3.Connection:
-    raw = connection.connection.driver_connection
-    assert isinstance(raw, sqlite3.Connection)
-    return raw
-
-
-def _is_busy(error: Exception) -> bool:
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-
-
-def explained(error: Exception, where: str) -> Exception:
-    """Give the sentence for an error of the database, and any other error as it is."""
-    if isinstance(error, DBAPIError) and isinstance(error.orig, Exception):
-        error = error.orig
-    if isinstance(error, ValidationError):  # its own text would show what was stored
-        return StoreError(f"The database {where} holds what can't be read; run `keepmind memory verify`.")
-    return store_error(error, where) if isinstance(error, (sqlite3.Error, OverflowError)) else error
-
-
-def _resolve(done: asyncio.Future[Any], result: Any, error: Exception | None) -> None:
-    if done.done():
-        return
-    if error is None:
-        done.set_result(result)
-    else:
-        done.set_exception(error)
-
-
-def _check_folder(where: str) -> None:
-    folder = Path(where).parent
-    if where.startswith("/") and not folder.is_dir():
-        raise StoreError(f"The folder {folder} does not exist; create it or {ELSEWHERE} path.")
-
-
-def _address(url: str) -> tuple[str, str]:
-    if "://" not in url:
-        path = url if url == ":memory:" else str(Path(url).expanduser().absolute())
-        return path, f"sqlite:///{path}"
-    try:
-        parsed = make_url(url)
-    except ArgumentError:
-        raise StoreError(f"The database address can't be read; {ELSEWHERE} path or sqlite:/// address.") from None
-    if parsed.get_backend_name() != "sqlite":
-        raise StoreError(f"{parsed.get_backend_name()} is not supported; {ELSEWHERE} path or sqlite:/// address.")
-    return _shown(parsed.database), url
-
-
-def _shown(database: str | None) -> str:
-    if database in (None, "", ":memory:"):
-        return ":memory:"
-    path = str(database)
-    return path if path.startswith("file:") else str(Path(path).expanduser().absolute())
+    async def stop(self) -> None:
+        """Close what is open; again is harmless."""
+        ...

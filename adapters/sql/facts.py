@@ -6,12 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlalchemy import bindparam, delete, select
-from sqlalchemy.dialects.sqlite import insert
 
 from adapters.sql.cache import Known
 from adapters.sql.database import Row, Transaction
 from adapters.sql.rows import CHANGE_JSON, FACT_JSON, SETTINGS_JSON, chat_key, person_key, to_body
-from adapters.sql.statement import Statement
+from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import CHANGE, CHAT, FACT, PERSON, SOURCE, TURN
 from core.conversation import PersonSettings, Turn
 from core.errors import StaleEpoch

@@ -7,11 +7,10 @@ from datetime import datetime, timedelta
 from time import time_ns
 
 from sqlalchemy import bindparam, delete, null, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from adapters.sql.database import Transaction
 from adapters.sql.rows import MESSAGES_JSON, chat_key, to_body, to_micros
-from adapters.sql.statement import Statement
+from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import INBOX
 from core.errors import StaleEpoch
 from core.messages import Message

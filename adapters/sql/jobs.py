@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, delete, null, or_, select, update
-from sqlalchemy.dialects.sqlite import insert
 
 from adapters.sql.database import Transaction
 from adapters.sql.rows import chat_key, to_micros, to_time
-from adapters.sql.statement import Statement
+from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import CHAT, JOB
 from core.kept import storable
 from core.messages import ChatKey

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from sqlalchemy import ColumnElement, String, and_, bindparam, null, or_, select, update
-from sqlalchemy.dialects.sqlite import insert
+from sqlalchemy import ColumnElement, String, and_, bindparam, delete, null, or_, select, update
 
 from adapters.sql import chats
 from adapters.sql.access import ALLOW_ENTRY, BLOCK_ENTRY
@@ -26,7 +25,7 @@ from adapters.sql.erasure import (
 )
 from adapters.sql.facts import PUT_FACT
 from adapters.sql.rows import CHANGE_JSON, FACT_JSON, MESSAGES_JSON, chat_key, to_body, to_segment
-from adapters.sql.statement import Statement
+from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import ALLOW, BLOCK, CHANGE, CHAT, FACT, INBOX, JOB, MOVE, SEGMENT, SOURCE, TURN
 from core.facts import Fact
 from core.kept import destination, joined, merged, moved, resourced, retold, storable
@@ -74,10 +73,11 @@ RECEIVE = Statement(
     .on_conflict_do_nothing()
 )
 LEAVE_BARE = Statement(update(INBOX).where(INBOX.c.chat == bindparam("of_chat")).values(turn=null(), body=null()))
+_job = JOB.alias("there")
+_job_there = select(_job.c.key).where(_job.c.kind == JOB.c.kind, _job.c.key == bindparam("to")).exists()
 MOVE_JOB = Statement(
     update(JOB)
-    .prefix_with("OR IGNORE")
-    .where(JOB.c.kind == bindparam("of_kind"), JOB.c.key == bindparam("of_key"))
+    .where(JOB.c.kind == bindparam("of_kind"), JOB.c.key == bindparam("of_key"), ~_job_there)
     .values(key=bindparam("to"), owner=null(), until=null())
 )
 _source = or_(SOURCE.c.scope == _scope, _moving(SOURCE.c.chat))
@@ -87,21 +87,30 @@ FACT_OF = Statement(
         FACT.c.person == bindparam("person"), FACT.c.scope == bindparam("scope"), FACT.c.key == bindparam("key")
     )
 )
+_change = CHANGE.alias("there")
+_bare_there = (
+    select(_change.c.id)
+    .where(_change.c.id != CHANGE.c.id, _change.c.turn.is_(None), CHANGE.c.turn.is_(None))
+    .where(_change.c.person == CHANGE.c.person, _change.c.scope == bindparam("to"), _change.c.call == CHANGE.c.call)
+    .exists()
+)
 MOVE_CHANGE = Statement(
     update(CHANGE)
-    .prefix_with("OR IGNORE")
-    .where(CHANGE.c.id == bindparam("row"))
+    .where(CHANGE.c.id == bindparam("row"), ~_bare_there)
     .values(scope=bindparam("to"), body=bindparam("body"))
 )
-MOVE_SOURCES = Statement(
-    update(SOURCE).prefix_with("OR REPLACE").where(SOURCE.c.chat == bindparam("of_chat")).values(chat=bindparam("to"))
-)
-MOVE_SCOPE = Statement(
-    update(SOURCE)
-    .prefix_with("OR REPLACE")
-    .where(SOURCE.c.scope == bindparam("of_scope"))
-    .values(scope=bindparam("to"))
-)
+_to = bindparam("to", type_=String)
+
+
+def _copied(change: ColumnElement[str], where: ColumnElement[bool]) -> Statement:
+    columns = [_to if column is change else column for column in SOURCE.c]
+    copy = insert(SOURCE).from_select([c.name for c in SOURCE.c], select(*columns).where(where))
+    return Statement(copy.on_conflict_do_nothing())
+
+
+_from_chat, _from_scope = SOURCE.c.chat == bindparam("of_chat"), SOURCE.c.scope == bindparam("of_scope")
+COPY_SOURCES, COPY_SCOPE = _copied(SOURCE.c.chat, _from_chat), _copied(SOURCE.c.scope, _from_scope)
+DELETE_SOURCES, DELETE_SCOPE = Statement(delete(SOURCE).where(_from_chat)), Statement(delete(SOURCE).where(_from_scope))
 BLOCKED = Statement(select(BLOCK.c.by, BLOCK.c.at).where(BLOCK.c.entry == bindparam("entry")))
 ALLOWED = Statement(select(ALLOW.c.by, ALLOW.c.at).where(ALLOW.c.entry == bindparam("entry")))
 
@@ -201,8 +210,10 @@ def _move_facts(tx: Transaction, old: ChatKey, new: ChatKey, keys: Keys) -> None
         for row, body in tx.rows(FACTS, person=person, scope=scope):
             _move_fact(tx, row, (person, scope, to), resourced(FACT_JSON.validate_json(body), keys))
     for from_, key in keys.items():
-        tx.run(MOVE_SOURCES, of_chat=from_, to=key)
-    tx.run(MOVE_SCOPE, of_scope=str(old), to=new.scope)
+        tx.run(COPY_SOURCES, of_chat=from_, to=key)
+        tx.run(DELETE_SOURCES, of_chat=from_)
+    tx.run(COPY_SCOPE, of_scope=str(old), to=new.scope)
+    tx.run(DELETE_SCOPE, of_scope=str(old))
 
 
 def _move_fact(tx: Transaction, row: int, owner: tuple[str, str, str], fact: Fact) -> None:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 
 from sqlalchemy import bindparam, delete, func, select
-from sqlalchemy.dialects.sqlite import insert
 
 from adapters.sql.database import Transaction
 from adapters.sql.rows import person_key, to_micros
-from adapters.sql.statement import Statement
+from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import PAIRING
 from core.kept import MOST_PAIRINGS, storable
 from core.messages import Person

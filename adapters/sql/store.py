@@ -24,7 +24,8 @@ from adapters.sql import (
     upgrade,
 )
 from adapters.sql.cache import Cache
-from adapters.sql.database import Database, Synchronous, look
+from adapters.sql.database import Database
+from adapters.sql.sqlite import SqliteDatabase, Synchronous, look
 from adapters.sql.upgrade import Schema
 from adapters.sql.verify import verify
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
@@ -151,7 +152,7 @@ class SqlStore:
         return await self._erased(await self._database.write(erasure.erase_person, person))
 
     async def _erased(self, receipt: Receipt) -> Receipt:
-        await self._database.truncate_log()
+        await self._database.erased()
         return receipt
 
     async def holds(self, text: str) -> Sequence[str]:
@@ -211,7 +212,7 @@ async def open_store(
     `synchronous` is SQLite's, `patience` the seconds to wait for another program's lock, `chats` how many chats are
     kept decoded. Raises StoreError, leaving the file as it is, when it can't be used or is not ours.
     """
-    database = Database(url, synchronous=synchronous, patience=patience, cache=Cache(chats))
+    database = SqliteDatabase(url, synchronous=synchronous, patience=patience, cache=Cache(chats))
     await database.start(upgrade.upgrade)
     return SqlStore(database)
 

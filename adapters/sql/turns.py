@@ -62,6 +62,7 @@ OPEN = Statement(select(*TURN_COLUMNS).where(text("state IN ('received', 'answer
 
 def begin(tx: Transaction, messages: Sequence[Message], state: State, tokens: int, at: datetime) -> Turn:
     """Take waiting messages into a new turn at the head."""
+    tx.hold(chat_key(messages[0].chat))
     chat = chats.state_of(tx, chat_key(messages[0].chat), "")
     return _begin(tx, messages, chat, state, tokens, at)
 
@@ -69,6 +70,7 @@ def begin(tx: Transaction, messages: Sequence[Message], state: State, tokens: in
 def open_turn(tx: Transaction, messages: Sequence[Message], tokens: int, at: datetime) -> tuple[Conversation, Turn]:
     """Begin a turn and load its conversation."""
     asked = messages[0]
+    tx.hold(chat_key(asked.chat))
     tx.check_cache()
     before = chats.state_of(tx, chat_key(asked.chat), person_key(asked.sender))
     turn = _begin(tx, messages, before, State.RECEIVED, tokens, at)

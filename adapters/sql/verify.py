@@ -32,18 +32,10 @@ FACTS = Statement(select(FACT.c.person, FACT.c.scope, FACT.c.key, FACT.c.body))
 
 def verify(tx: Transaction) -> list[str]:
     """Check everything."""
-    faults = [*_damage(tx), *_lost_takers(tx), *_broken_facts(tx)]
+    faults = [*tx.damage(), *_lost_takers(tx), *_broken_facts(tx)]
     for chat, head in tx.rows(CHATS):
         faults += _faults_of(tx, chat, head)
     return faults
-
-
-def _damage(tx: Transaction) -> Iterator[str]:
-    for (found,) in tx.sql("PRAGMA integrity_check"):
-        if found != "ok":
-            yield f"The file is damaged: {found}."
-    for table, row, parent, _ in tx.sql("PRAGMA foreign_key_check"):
-        yield f"Row {row} of {table} points to a {parent} that does not exist."
 
 
 def _lost_takers(tx: Transaction) -> Iterator[str]:
