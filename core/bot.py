@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
 
 from core.access import Access
@@ -22,6 +22,7 @@ from core.llm import LLM, TokenCounter
 from core.memory.keepmind import Keepmind
 from core.memory.memory import Memory
 from core.memory.profile import Profile
+from core.meter import Meter, MeteredLLM, Unmeasured
 from core.person_commands import PERSON_COMMANDS
 from core.rates import Rates
 from core.store import ConversationStore
@@ -79,8 +80,10 @@ def build(
     zone: tzinfo = UTC,
     rates: Rates = Rates(),  # noqa: B008 -- frozen
     language: str = ENGLISH,
+    meter: Meter = Unmeasured(),  # noqa: B008 -- holds nothing
 ) -> Engine:
     """Put a bot together: every collaborator is an argument, nothing is started."""
+    ports = replace(ports, llm=MeteredLLM(ports.llm, meter))
     counter = RecentCounter(ports.counter)
     memories = bot.memories()
     for memory in memories:
@@ -96,22 +99,23 @@ def build(
         limits.reply_tokens,
         zone,
     )
-    compactor = Compactor(ports.store, composer, ports.clock, compacting)
+    compactor = Compactor(ports.store, composer, ports.clock, compacting, meter)
     shared = Collaborators(
         store=ports.store,
         llm=ports.llm,
         counter=counter,
         clock=ports.clock,
         composer=composer,
-        deliveries=_deliveries(ports),
+        deliveries=_deliveries(ports, meter),
         slots=asyncio.Semaphore(limits.parallel),
         limits=limits,
         rules=bot.rules(),
         wake=compactor.wake,
+        meter=meter,
     )
     commands = Commands([*PERSON_COMMANDS, *ADMIN_COMMANDS, *bot.commands])
     return Engine(shared, Access(admins, allowed, ports.store), commands, compactor, rates, language)
 
 
-def _deliveries(ports: Ports) -> Mapping[str, Delivery]:
-    return {a.platform: Delivery(a, ports.store, ports.clock) for a in ports.adapters}
+def _deliveries(ports: Ports, meter: Meter) -> Mapping[str, Delivery]:
+    return {a.platform: Delivery(a, ports.store, ports.clock, meter) for a in ports.adapters}

@@ -18,6 +18,7 @@ from core.errors import KeepmindError, LLMUnavailable, StaleEpoch
 from core.llm import LLM, Completion, OnText, Request
 from core.memory.memory import Compaction
 from core.messages import ChatKey
+from core.meter import Meter, Unmeasured
 from core.store import ConversationStore, Job
 
 logger = logging.getLogger("keepmind.compactor")
@@ -43,13 +44,19 @@ class Compactor:
     """Does the durable jobs that are due, and queues one for each chat that has gone quiet."""
 
     def __init__(
-        self, store: ConversationStore, composer: Composer, clock: Clock, limits: CompactorLimits | None = None
+        self,
+        store: ConversationStore,
+        composer: Composer,
+        clock: Clock,
+        limits: CompactorLimits | None = None,
+        meter: Meter = Unmeasured(),  # noqa: B008 -- holds nothing
     ) -> None:
         self.failures = 0
         self._store = store
         self._composer = composer
         self._clock = clock
         self._limits = limits or CompactorLimits()
+        self._meter = meter
         self._owner = uuid4().hex
         self._running: dict[asyncio.Task[None], Job] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -109,17 +116,23 @@ class Compactor:
             await asyncio.wait(list(self._running))
 
     async def _run(self, job: Job) -> None:
+        late, outcome = (self._clock.now() - job.due).total_seconds(), "failed"
         try:
             async with self._turns.setdefault(job.key, asyncio.Lock()):
                 await self._do(job)
             await self._store.finish(job, self._owner)
+            outcome = "done"
         except StaleEpoch:
             await self._store.finish(job, self._owner)
+            outcome = "done"
         except asyncio.CancelledError:
+            outcome = "put off"
             with contextlib.suppress(KeepmindError):
                 await self._cut_short(job)
         except Exception as error:  # a failing job is tried again, and the others go on
             await self._failed(job, error)
+        finally:
+            self._meter.job(job.kind, outcome, max(late, 0))
 
     async def _cut_short(self, job: Job) -> None:
         """Put a job off; the rest of a chat that is busy again is queued anew once it is quiet."""

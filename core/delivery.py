@@ -14,6 +14,7 @@ from core.clock import Clock
 from core.conversation import State, Turn
 from core.errors import Ambiguous, DeliveryError, Refused, RetryLater, Unreachable
 from core.messages import ChatKey, Choice
+from core.meter import Meter, Unmeasured
 from core.sentences import shown
 from core.store import ConversationStore
 
@@ -32,15 +33,23 @@ class Counts:
     sent: int = 0
     ambiguous: int = 0
     refused: int = 0
+    unreachable: int = 0
     waits: int = 0
 
 
 class Delivery:
     """Shows answers on one platform. Every chunk is noted in the store before it is sent, so none is sent twice."""
 
-    def __init__(self, adapter: Adapter, store: ConversationStore, clock: Clock) -> None:
+    def __init__(
+        self,
+        adapter: Adapter,
+        store: ConversationStore,
+        clock: Clock,
+        meter: Meter = Unmeasured(),  # noqa: B008 -- holds nothing
+    ) -> None:
         self.adapter = adapter
         self.counts = Counts()
+        self._meter = meter
         self._store = store
         self.clock = clock
         self._closed: dict[ChatKey, datetime] = {}
@@ -56,6 +65,7 @@ class Delivery:
                 out = Outgoing(turn.chat, chunks[turn.chunk], choices=offered, asker=turn.message.asker)
                 turn = await self._chunk(turn, out)
         except Unreachable as error:
+            self._count("unreachable")
             logger.warning("turn %s can't be delivered: %s", turn.id, error)
         return await self.note(turn.changed(state=State.DELIVERED))
 
@@ -67,12 +77,12 @@ class Delivery:
         out = replace(out, nonce=f"{turn.id}.{turn.chunk}", reply_to=reply_to)
         try:
             await self.patiently(out.chat, partial(self.adapter.send, out))
-            self.counts.sent += 1
+            self._count("sent")
         except Ambiguous:
-            self.counts.ambiguous += 1
+            self._count("ambiguous")
             logger.warning("chunk %s of turn %s: no reply came back, it is not sent again", turn.chunk, turn.id)
         except Refused as error:
-            self.counts.refused += 1
+            self._count("refused")
             logger.error("chunk %s of turn %s was refused: %s", turn.chunk, turn.id, error)
         return turn
 
@@ -85,9 +95,9 @@ class Delivery:
                 continue
             except Refused:
                 return False
-            self.counts.sent += 1
+            self._count("sent")
             return True
-        self.counts.ambiguous += 1
+        self._count("ambiguous")
         return True
 
     async def patiently(self, chat: ChatKey, send: Callable[[], Awaitable[T]]) -> T:
@@ -102,7 +112,7 @@ class Delivery:
 
     def keep_closed(self, chat: ChatKey, seconds: float) -> None:
         """Send nothing to a chat for as long as the platform asked."""
-        self.counts.waits += 1
+        self._count("waits")
         self._closed[chat] = self.clock.now() + timedelta(seconds=seconds)
 
     async def wait_open(self, chat: ChatKey) -> None:
@@ -134,6 +144,10 @@ class Delivery:
         except DeliveryError as error:
             logger.warning("a message in %s was not replaced: %s", out.chat, type(error).__name__)
             return False
+
+    def _count(self, outcome: str) -> None:
+        setattr(self.counts, outcome, getattr(self.counts, outcome) + 1)
+        self._meter.chunk(self.adapter.platform, outcome)
 
     async def note(self, turn: Turn) -> Turn:
         """Store how far a turn's delivery has come; give the turn."""

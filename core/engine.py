@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
@@ -180,6 +181,7 @@ class Engine:
 
     async def _exchange(self, lane: Lane, entries: list[Entry]) -> Reply | None:
         lane.exchange = exchange = Exchange(self.shared, lane.chat, entries[0].message.sender)
+        began = time.perf_counter()
         try:
             await lane.burst(entries, self._delivery(lane.chat).adapter.quiet, self.shared.limits.max_burst)
             turn = entries[0].turn
@@ -188,6 +190,7 @@ class Engine:
             return await exchange.broke(error)
         finally:
             lane.exchange = None
+            self.shared.meter.turn(lane.chat.platform, exchange.outcome or "none", time.perf_counter() - began)
 
     async def _command(self, entry: Entry) -> Reply:
         with self.speaking_to(entry.message):

@@ -22,6 +22,7 @@ from core.facts import Change, Facts
 from core.llm import LLM, TokenCounter
 from core.memory.profile import draft_for
 from core.messages import ChatKey, Choice, Message, Person, Reply
+from core.meter import Meter, Unmeasured, timed
 from core.preview import Preview
 from core.prompt import MESSAGE_COST, Prompt, Row, turn_cost
 from core.rendering import said
@@ -64,6 +65,7 @@ class Collaborators:
     rules: FactRules = field(default_factory=FactRules)
     wake: Callable[[], None] = lambda: None
     reports: dict[tuple[ChatKey, Person], Sequence[Row]] = field(default_factory=dict)
+    meter: Meter = field(default_factory=Unmeasured)
 
 
 class Stopped(Exception):
@@ -100,6 +102,11 @@ class Exchange:
         self.turn = turn
         return await self._unless_stopped(self._take_up())
 
+    @property
+    def outcome(self) -> str:
+        """How it ended: the turn's last state, or why it failed; blank when it never became a turn."""
+        return "" if self.turn is None else self.turn.failure or self.turn.state.value
+
     def stop(self) -> None:
         """Tell it to end, keeping what was said and what has been seen of the answer."""
         self.stopping = True
@@ -110,7 +117,7 @@ class Exchange:
         store, now = self._shared.store, self._shared.clock.now()
         tokens = sum(self._shared.counter.count(said(m)) for m in messages) + MESSAGE_COST
         if not any(m.addressed for m in messages):
-            await store.begin(messages, state=State.HEARD, tokens=tokens, at=now)
+            self.turn = await store.begin(messages, state=State.HEARD, tokens=tokens, at=now)
             return None
         if self._is_old(max(m.sent_at for m in messages)):
             self.turn = await store.begin(messages, state=State.RECEIVED, tokens=tokens, at=now)
@@ -216,7 +223,8 @@ class Exchange:
         return await self._deliver(turn, choices)
 
     async def _deliver(self, turn: Turn, choices: Sequence[Choice] = ()) -> Reply:
-        self.turn = turn = await self._stoppable(self._delivery.deliver(turn, choices))
+        with timed(self._shared.meter, "deliver"):
+            self.turn = turn = await self._stoppable(self._delivery.deliver(turn, choices))
         assert turn.answer is not None
         return Reply(sentences.shown(turn.answer), tuple(choices), turn=turn.id)
 
@@ -242,10 +250,12 @@ class Exchange:
         return await answering.run(await self._compose(again, answering.turn, share=share), preview.show)
 
     async def _compose(self, conversation: Conversation, turn: Turn, *, share: float = 1.0) -> Prompt:
-        prompt = await self._shared.composer.compose(conversation, turn, share=share)
-        kept = self._shared.reports
+        with timed(self._shared.meter, "compose"):
+            prompt = await self._shared.composer.compose(conversation, turn, share=share)
+        kept, report = self._shared.reports, prompt.report()
+        self._shared.meter.prompt(report)
         kept.pop((turn.chat, turn.sender), None)
-        kept[turn.chat, turn.sender] = prompt.report()
+        kept[turn.chat, turn.sender] = report
         if len(kept) > 200:
             del kept[next(iter(kept))]
         return prompt

@@ -1,0 +1,103 @@
+"""The port to measuring: what turns take, what the model costs, what became of chunks and jobs. Never any text."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Protocol
+
+from core.errors import LLMError
+from core.llm import LLM, Completion, OnText, Request, Usage
+from core.prompt import Row
+
+
+class Meter(Protocol):
+    """Counts and times. Nothing it does may fail or wait."""
+
+    def turn(self, platform: str, outcome: str, seconds: float) -> None:
+        """Count a turn: how it ended (`delivered`, `heard`, or why it failed) and how long it took from its start."""
+        ...
+
+    def part(self, name: str, seconds: float) -> None:
+        """Time a part of answering: `wait` in the queue, `compose`, `model`, `deliver`."""
+        ...
+
+    def prompt(self, rows: Sequence[Row]) -> None:
+        """Count the tokens of a prompt by its sections: label, origin, tokens."""
+        ...
+
+    def asked(self, purpose: str, model: str, outcome: str, seconds: float, usage: Usage | None) -> None:
+        """Count a request to the model: what for, how it ended (`stop`, `length`, … or the kind of error)."""
+        ...
+
+    def chunk(self, platform: str, outcome: str) -> None:
+        """Count what became of a chunk: `sent`, `waits`, `ambiguous`, `refused`, `unreachable`."""
+        ...
+
+    def job(self, kind: str, outcome: str, late: float) -> None:
+        """Count a durable job, `done` or `failed`, and how many seconds after it was due it began."""
+        ...
+
+
+class Unmeasured:
+    """Measures nothing."""
+
+    def turn(self, platform: str, outcome: str, seconds: float) -> None:
+        """Count a turn."""
+
+    def part(self, name: str, seconds: float) -> None:
+        """Time a part of answering."""
+
+    def prompt(self, rows: Sequence[Row]) -> None:
+        """Count the tokens of a prompt."""
+
+    def asked(self, purpose: str, model: str, outcome: str, seconds: float, usage: Usage | None) -> None:
+        """Count a request to the model."""
+
+    def chunk(self, platform: str, outcome: str) -> None:
+        """Count what became of a chunk."""
+
+    def job(self, kind: str, outcome: str, late: float) -> None:
+        """Count a durable job."""
+
+
+@contextmanager
+def timed(meter: Meter, part: str) -> Iterator[None]:
+    """Time a part of answering, however it ends."""
+    began = time.perf_counter()
+    try:
+        yield
+    finally:
+        meter.part(part, time.perf_counter() - began)
+
+
+class MeteredLLM:
+    """A model whose requests are counted and timed."""
+
+    def __init__(self, llm: LLM, meter: Meter) -> None:
+        self._llm = llm
+        self._meter = meter
+
+    @property
+    def context(self) -> int:
+        """The size of the model's context in tokens."""
+        return self._llm.context
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether the model can call tools."""
+        return self._llm.calls_tools
+
+    async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
+        """Answer a request. Raises LLMError."""
+        began, outcome, usage, model = time.perf_counter(), "cancelled", None, ""
+        try:
+            completion = await self._llm.complete(request, on_text)
+            outcome, usage, model = completion.finish, completion.usage, completion.model
+        except LLMError as error:
+            outcome = type(error).__name__
+            raise
+        finally:
+            self._meter.asked(request.purpose, model, outcome, time.perf_counter() - began, usage)
+        return completion
