@@ -19,6 +19,7 @@ from core.compactor import Compactor, CompactorLimits
 from core.engine import Engine
 from core.errors import StoreError
 from core.exchange import Limits
+from core.meter import Meter, Unmeasured
 from core.rates import Rates
 from core.store import ConversationStore
 
@@ -41,6 +42,7 @@ async def open_app(
     store: ConversationStore | None = None,
     closing_seconds: float = 10,
     serving: bool = True,
+    meter: Meter | None = None,
 ) -> AsyncIterator[App]:
     """Run a bot, by default the one that the settings describe, until the block ends.
 
@@ -64,6 +66,7 @@ async def open_app(
             zone=ZoneInfo(settings.engine.time_zone),
             rates=_rates(settings) if serving else Rates(),
             language=settings.engine.language,
+            meter=meter or Unmeasured(),
         )
         stack.push_async_callback(engine.compactor.aclose, closing_seconds)
         stack.push_async_callback(engine.aclose, closing_seconds)

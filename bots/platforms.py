@@ -52,10 +52,13 @@ async def serve(names: Sequence[str], settings: Settings) -> None:
     Raises the error of one that failed when all have ended.
     """
     from bots.app import open_app
+    from bots.metrics import open_meter, watch
 
     async with AsyncExitStack() as stack:
         platforms = [await stack.enter_async_context(_platform(name, settings)) for name in names]
-        app = await stack.enter_async_context(open_app(settings, adapters=platforms))
+        meter = await stack.enter_async_context(open_meter(settings))
+        app = await stack.enter_async_context(open_app(settings, adapters=platforms, meter=meter))
+        watch(meter, app)
         with _told_to_stop():
             await _all([platform.run(app.engine) for platform in platforms])
 

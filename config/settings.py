@@ -216,6 +216,13 @@ class Log(Section):
     format: Literal["console", "json"] = Field("console", description="For people or for programs.")
 
 
+class Metrics(Section):
+    """Measures for Prometheus, with /healthz and /readyz beside /metrics."""
+
+    port: int | None = Field(None, ge=0, le=65_535, description="Port to serve them on; blank: they are not kept.")
+    host: str = Field("127.0.0.1", description="Address to listen on; 0.0.0.0 in a container.")
+
+
 class Telegram(Section):
     """The Telegram bot."""
 
@@ -306,6 +313,7 @@ class Settings(Section):
     clock: Clock = Field(default_factory=Clock)
     storage: Storage = Field(default_factory=Storage)
     log: Log = Field(default_factory=Log)
+    metrics: Metrics = Field(default_factory=Metrics)
     telegram: Telegram = Field(default_factory=Telegram)
     discord: Discord = Field(default_factory=Discord)
 

@@ -184,6 +184,7 @@ class Engine:
         began = time.perf_counter()
         try:
             await lane.burst(entries, self._delivery(lane.chat).adapter.quiet, self.shared.limits.max_burst)
+            self.shared.meter.part("wait", time.perf_counter() - entries[0].came)
             turn = entries[0].turn
             return await (exchange.resume(turn) if turn else exchange.run([e.message for e in entries]))
         except Exception as error:  # a bug with one turn ends in an apology, not the lane
@@ -292,6 +293,16 @@ class Engine:
     def _serves(self, chat: ChatKey) -> bool:
         delivery = self.shared.deliveries.get(chat.platform)
         return delivery is not None and delivery.adapter.serves(chat)
+
+    @property
+    def waiting(self) -> int:
+        """How many messages and commands wait for their turn."""
+        return self._lanes.waiting
+
+    @property
+    def busy(self) -> int:
+        """How many chats have something in progress."""
+        return len(self._lanes)
 
     async def idle(self) -> None:
         """Wait until nothing is in progress: after `recover`, until what was left open is answered."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
@@ -27,6 +28,7 @@ class Entry:
     command: Command | None = None
     arguments: str = ""
     turn: Turn | None = None
+    came: float = field(default_factory=time.perf_counter)
     done: asyncio.Future[Reply | None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     @property
@@ -161,6 +163,11 @@ class Lanes:
 
     def __len__(self) -> int:
         return len(self._lanes)
+
+    @property
+    def waiting(self) -> int:
+        """How many entries wait in all chats."""
+        return sum(len(lane.queue) for lane in self._lanes.values())
 
     def __iter__(self) -> Iterator[ChatKey]:
         return iter(list(self._lanes))

@@ -20,7 +20,7 @@ class Meter(Protocol):
         ...
 
     def part(self, name: str, seconds: float) -> None:
-        """Time a part of answering: `wait` in the queue, `compose`, `model`, `deliver`."""
+        """Time a part of answering: `wait` until it began, `compose`, `deliver`."""
         ...
 
     def prompt(self, rows: Sequence[Row]) -> None:

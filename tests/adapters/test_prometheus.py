@@ -1,0 +1,91 @@
+"""Measures as Prometheus reads them, health and readiness, over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+
+import aiohttp
+import pytest
+
+from adapters.prometheus import PrometheusMeter, served
+from core.bot import Ports, build
+from core.errors import ConfigError, LLMUnavailable, StoreError
+from core.llm import Completion, Usage
+from tests.fakes import ScriptedLLM, WordCounter, World
+
+
+async def looked(port: int, path: str = "/metrics") -> tuple[int, str]:
+    async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}{path}") as response:
+        return response.status, await response.text()
+
+
+async def nothing_wrong() -> str:
+    return ""
+
+
+def metered(world: World, meter: PrometheusMeter) -> World:
+    ports = Ports(world.store, world.llm, WordCounter(), world.clock, [world.adapter])
+    world.engine = build(world.bot, ports, allowed=["test:*"], meter=meter)
+    return world
+
+
+async def test_a_talk_is_counted_by_kind_and_without_its_words() -> None:
+    meter = PrometheusMeter()
+    llm = ScriptedLLM(lambda request: Completion("Pears are fine.", usage=Usage(100, 20, 60), model="oracle"))
+    world = metered(World(llm=llm), meter)
+    await world.say("I like secret pears")
+    async with served(meter, nothing_wrong, "127.0.0.1", 0) as port:
+        status, text = await looked(port)
+    assert status == 200
+    assert 'keepmind_turn_seconds_count{outcome="delivered",platform="test"} 1.0' in text
+    assert 'keepmind_model_tokens_total{kind="cached",model="oracle",purpose="answer"} 60.0' in text
+    assert 'keepmind_model_seconds_count{outcome="stop",purpose="answer"} 1.0' in text
+    assert 'keepmind_chunks_total{outcome="sent",platform="test"} 1.0' in text
+    assert all(f'keepmind_part_seconds_count{{part="{part}"}} 1.0' in text for part in ("wait", "compose", "deliver"))
+    assert 'keepmind_prompt_tokens_count{section="all"} 1.0' in text
+    assert "pears" not in text.lower()
+    assert "anna" not in text.lower()
+
+
+async def test_failures_are_counted_by_their_kind() -> None:
+    meter = PrometheusMeter()
+    world = metered(World(llm=ScriptedLLM(lambda request: LLMUnavailable("down"))), meter)
+    await world.say("hi")
+    async with served(meter, nothing_wrong, "127.0.0.1", 0) as port:
+        _, text = await looked(port)
+    assert 'keepmind_turn_seconds_count{outcome="model",platform="test"} 1.0' in text
+    assert 'keepmind_model_seconds_count{outcome="LLMUnavailable",purpose="answer"} 1.0' in text
+
+
+async def test_a_number_watched_is_asked_for_at_each_look() -> None:
+    meter, numbers = PrometheusMeter(), iter([3, 4])
+    meter.watch("waiting", "Waiting.", lambda: next(numbers))
+    async with served(meter, nothing_wrong, "127.0.0.1", 0) as port:
+        assert "keepmind_waiting 3.0" in (await looked(port))[1]
+        assert "keepmind_waiting 4.0" in (await looked(port))[1]
+
+
+async def test_health_is_not_readiness() -> None:
+    async def broken() -> str:
+        raise StoreError("The database is locked.")
+
+    async def starting() -> str:
+        return "starting"
+
+    for ready, answer in [
+        (nothing_wrong, (200, "ready\n")),
+        (starting, (503, "starting\n")),
+        (broken, (503, "The database is locked.\n")),
+    ]:
+        async with served(PrometheusMeter(), ready, "127.0.0.1", 0) as port:
+            assert await looked(port, "/healthz") == (200, "alive\n")
+            assert await looked(port, "/readyz") == answer
+
+
+async def test_a_port_in_use_is_named() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(ConfigError, match=rf"metrics\.port {port} can't be listened on"):
+            async with served(PrometheusMeter(), nothing_wrong, "127.0.0.1", port):
+                await asyncio.sleep(0)
