@@ -45,4 +45,4 @@ def _zstd_stream() -> tuple[Any, int]:
         return stream, stream.FLUSH_BLOCK
     except ImportError:
         library = import_module("zstandard")
-        return library.ZstdCompressor().compressobj(), library.COMPRESSOROBJ_FLUSH_BLOCK
+        return library.ZstdCompressor().compressobj(), library.COMPRESSOBJ_FLUSH_BLOCK
