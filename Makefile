@@ -44,6 +44,11 @@ types: $(STAMP) ## Check the types
 translations: $(STAMP) ## Bring the catalogues of translations up to date with the code (ARGS=de for a new one)
 	@$(BIN)/python -m tests.catalogues $(ARGS)
 
+.PHONY: lock
+lock: $(STAMP) # Write down the newest versions that fit, for the image
+	@$(BIN)/python -m uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate \
+		--custom-compile-command "make lock" pyproject.toml -o requirements.lock
+
 install: $(STAMP) ## Install into .venv
 
 clean: ## Remove all that was made
