@@ -47,7 +47,7 @@ translations: $(STAMP) ## Bring the catalogues of translations up to date with t
 .PHONY: lock
 lock: $(STAMP) # Write down the newest versions that fit, for the image
 	@$(BIN)/python -m uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate \
-		--custom-compile-command "make lock" pyproject.toml -o requirements.lock
+		--custom-compile-command "make lock" --extra postgres pyproject.toml -o requirements.lock
 
 install: $(STAMP) ## Install into .venv
 

@@ -73,6 +73,10 @@ class Transaction(ABC):
 class Database(Protocol):
     """A database, opened. `StoreError` in one sentence is the only error of it that leaves any method."""
 
+    async def start(self, prepare: Prepare[None]) -> None:
+        """Open the database, letting `prepare` look at it before anything is written. Raises StoreError."""
+        ...
+
     async def write(self, work: Work[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         """Run work in a transaction that holds whole or not at all, while nobody else writes."""
         ...

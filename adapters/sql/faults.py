@@ -27,3 +27,8 @@ def store_error(error: Exception, where: str) -> StoreError:
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     name = getattr(error, "sqlite_errorname", type(error).__name__)
     return StoreError(f"The database {where} " + _SENTENCES.get(code, f"refused an operation ({name})."))
+
+
+def unreadable(where: str) -> StoreError:
+    """Tell that what is stored can't be read, without showing it."""
+    return StoreError(f"The database {where} holds what can't be read; run `keepmind memory verify`.")

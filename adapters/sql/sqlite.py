@@ -21,7 +21,7 @@ from sqlalchemy.pool import NullPool
 
 from adapters.sql.cache import Cache
 from adapters.sql.database import P, Prepare, R, Row, Transaction, Work
-from adapters.sql.faults import ELSEWHERE, store_error
+from adapters.sql.faults import ELSEWHERE, store_error, unreadable
 from adapters.sql.statement import Statement
 from core.errors import StoreError
 
@@ -109,7 +109,6 @@ class SqliteDatabase:
         self._closing = ExitStack()
 
     async def start(self, prepare: Prepare[None]) -> None:
-        """Open the database, letting `prepare` look at it before anything is written. Raises StoreError."""
         _check_folder(self.where)
         _make_private(self.where)
         self._thread = Thread(target=self._work, name="keepmind-sql", daemon=True)
@@ -281,7 +280,7 @@ def explained(error: Exception, where: str) -> Exception:
     if isinstance(error, DBAPIError) and isinstance(error.orig, Exception):
         error = error.orig
     if isinstance(error, ValidationError):  # its own text would show what was stored
-        return StoreError(f"The database {where} holds what can't be read; run `keepmind memory verify`.")
+        return unreadable(where)
     return store_error(error, where) if isinstance(error, (sqlite3.Error, OverflowError)) else error
 
 
@@ -309,7 +308,7 @@ def _address(url: str) -> tuple[str, str]:
     except ArgumentError:
         raise StoreError(f"The database address can't be read; {ELSEWHERE} path or sqlite:/// address.") from None
     if parsed.get_backend_name() != "sqlite":
-        raise StoreError(f"{parsed.get_backend_name()} is not supported; {ELSEWHERE} path or sqlite:/// address.")
+        raise StoreError(f"{parsed.get_backend_name()} is not supported; {ELSEWHERE}, sqlite:/// or postgresql://.")
     return _shown(parsed.database), url
 
 

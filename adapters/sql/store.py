@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
 
@@ -23,12 +24,14 @@ from adapters.sql import (
     turns,
     upgrade,
 )
+from adapters.sql.address import is_postgresql, to_address
 from adapters.sql.cache import Cache
 from adapters.sql.database import Database
 from adapters.sql.sqlite import SqliteDatabase, Synchronous, look
 from adapters.sql.upgrade import Schema
 from adapters.sql.verify import verify
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
+from core.errors import StoreError
 from core.facts import Change
 from core.messages import ChatKey, Message, Person
 from core.store import AuditEntry, ChatInfo, Job, Receipt, Stats
@@ -205,18 +208,39 @@ class SqlStore:
 
 
 async def open_store(
-    url: str, *, synchronous: Synchronous = "NORMAL", patience: float = 5.0, chats: int = 1000
+    url: str, *, synchronous: Synchronous = "NORMAL", patience: float = 5.0, chats: int = 1000, connections: int = 8
 ) -> SqlStore:
-    """Open the database at a path or `sqlite:///` address, made or brought up to date first.
+    """Open the database at a path, or at a `sqlite:///` or `postgresql://` address, made or brought up to date first.
 
-    `synchronous` is SQLite's, `patience` the seconds to wait for another program's lock, `chats` how many chats are
-    kept decoded. Raises StoreError, leaving the file as it is, when it can't be used or is not ours.
+    `patience` is how many seconds to wait for what other programs hold, or for a lost server. Of SQLite: `synchronous`
+    is its own setting, `chats` how many chats are kept decoded. Of PostgreSQL: `connections` is how many there are at
+    most.
+    Raises StoreError, leaving the database as it is, when it can't be used or is not ours.
     """
-    database = SqliteDatabase(url, synchronous=synchronous, patience=patience, cache=Cache(chats))
+    database: Database
+    if is_postgresql(url):
+        with _library():
+            from adapters.sql.postgresql import PostgresqlDatabase
+        database = PostgresqlDatabase(to_address(url), patience=patience, connections=connections)
+    else:
+        database = SqliteDatabase(url, synchronous=synchronous, patience=patience, cache=Cache(chats))
     await database.start(upgrade.upgrade)
     return SqlStore(database)
 
 
 async def read_schema(url: str) -> Schema:
     """Look at the schema of a database without changing it. Raises StoreError when it can't be used or is not ours."""
-    return Schema(await look(url, upgrade.current))
+    if not is_postgresql(url):
+        return Schema(await look(url, upgrade.current))
+    with _library():
+        from adapters.sql import postgresql
+    return Schema(await postgresql.look(to_address(url), upgrade.current))
+
+
+@contextmanager
+def _library() -> Iterator[None]:
+    """Import what only PostgreSQL needs, and need not be installed. Raises StoreError."""
+    try:
+        yield
+    except ImportError:
+        raise StoreError("PostgreSQL needs one more library: pip install 'keepmind[postgres]'.") from None

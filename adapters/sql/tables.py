@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, Integer, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, Index, Integer, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import registry
-from sqlmodel import Field, SQLModel
+from sqlmodel import AutoString, Field, SQLModel
 
 BIG: Any = BigInteger().with_variant(Integer(), "sqlite")  # SQLite numbers rows by itself only in INTEGER
 KEYED = {"sqlite_with_rowid": False}
@@ -237,6 +237,10 @@ class MoveRow(Row, table=True):
 
 
 METADATA = Row.metadata
+for _column in (column for table in METADATA.tables.values() for column in table.columns):
+    if isinstance(_column.type, AutoString):  # keys are compared and sorted as SQLite does it, in whatever language
+        _column.type = _column.type.with_variant(String(collation="C"), "postgresql")
+
 INBOX, CHAT, TURN, SEGMENT = (METADATA.tables[name] for name in ("inbox", "chat", "turn", "segment"))
 PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fact", "change", "source"))
 JOB, AUDIT, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "button"))

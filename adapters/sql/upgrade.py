@@ -28,7 +28,7 @@ class Schema:
 
 def current(connection: Connection, where: str) -> str | None:
     """Give the revision of a database, None when it is empty. Raises StoreError when it is not ours or too new."""
-    tables = {name for (name,) in connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'table'"))}
+    tables = _tables(connection)
     if VERSION_TABLE not in tables:
         if tables:
             raise StoreError(f"The database {where} belongs to another program and was left as it is; {ELSEWHERE}.")
@@ -41,11 +41,18 @@ def current(connection: Connection, where: str) -> str | None:
     return revision
 
 
+def _tables(connection: Connection) -> set[str]:
+    if connection.dialect.name == "sqlite":  # without the half second that reflection takes at its first use
+        return {name for (name,) in connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'table'"))}
+    own = "SELECT tablename FROM pg_tables WHERE schemaname = current_schema()"
+    return {name for (name,) in connection.execute(text(own))}
+
+
 def upgrade(connection: Connection, where: str) -> None:
     """Bring a database up to date; again is harmless. Raises StoreError, changing nothing, when it is not ours."""
     if _is(connection, where, TARGET):
         return
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
+    _hold(connection)
     try:
         if not _is(connection, where, TARGET):
             _migrate(connection, where)
@@ -53,6 +60,14 @@ def upgrade(connection: Connection, where: str) -> None:
         connection.rollback()
         raise
     connection.commit()
+
+
+def _hold(connection: Connection) -> None:
+    """Begin a transaction, and let no other program change the schema until it ends."""
+    if connection.dialect.name == "sqlite":
+        connection.exec_driver_sql("BEGIN IMMEDIATE")
+    else:
+        connection.exec_driver_sql("SELECT pg_advisory_xact_lock(1264873040, 0)")
 
 
 def _is(connection: Connection, where: str, revision: str) -> bool:

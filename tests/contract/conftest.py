@@ -10,12 +10,21 @@ import pytest
 from adapters.inmemory import InMemoryStore
 from adapters.sql import open_store
 from core.store import ConversationStore
+from tests.postgresql import Server
 
 
-@pytest.fixture(params=["inmemory", "sqlite"])
+@pytest.fixture(params=["inmemory", "sqlite", "postgresql"])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[ConversationStore]:
-    opened: ConversationStore
-    opened = InMemoryStore() if request.param == "inmemory" else await open_store(str(tmp_path / "keepmind.db"))
+    opened = await _opened(request, tmp_path)
     yield opened
     assert await opened.verify() == []
     await opened.aclose()
+
+
+async def _opened(request: pytest.FixtureRequest, folder: Path) -> ConversationStore:
+    if request.param == "inmemory":
+        return InMemoryStore()
+    if request.param == "sqlite":
+        return await open_store(str(folder / "keepmind.db"))
+    server: Server = request.getfixturevalue("postgresql")
+    return await open_store(server.cleared())

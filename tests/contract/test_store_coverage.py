@@ -12,7 +12,8 @@ from core.messages import ChatKey
 from core.store import ConversationStore
 from tests.contract.talk import Talk, segment
 
-OPERATIONS = 400
+OPERATIONS, FEWER = 400, 100
+"""Fewer where each statement goes to a server."""
 
 
 class Model:
@@ -84,9 +85,11 @@ class Model:
 
 
 @pytest.mark.parametrize("seed", range(4))
-async def test_every_turn_is_shown_or_folded_exactly_once(store: ConversationStore, seed: int) -> None:
+async def test_every_turn_is_shown_or_folded_exactly_once(
+    store: ConversationStore, seed: int, request: pytest.FixtureRequest
+) -> None:
     model = Model(store, seed)
-    for n in range(OPERATIONS):
+    for n in range(FEWER if "postgresql" in request.node.name else OPERATIONS):
         await model.step()
         assert n % 50 or await store.verify() == []
 

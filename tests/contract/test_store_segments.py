@@ -66,7 +66,10 @@ async def test_turns_said_meanwhile_stay_raw(store: ConversationStore) -> None:
 
 async def test_two_folds_of_the_same_turns_at_once_leave_one(store: ConversationStore) -> None:
     talk, _ = await a_talk(store, 4)
-    outcomes = await asyncio.gather(*(talk.folds(0, 2) for _ in range(5)), return_exceptions=True)
+    seen = await talk.loaded()
+    covers = seen.path[:3]
+    adding = (store.add_segment(PRIVATE_CHAT, segment(covers), covers=covers, edition=seen.edition) for _ in range(5))
+    outcomes = await asyncio.gather(*adding, return_exceptions=True)
     assert sum(isinstance(outcome, Segment) for outcome in outcomes) == 1
     assert sum(isinstance(outcome, StaleBase) for outcome in outcomes) == 4
     assert await shape(talk) == ["s3", "t"]

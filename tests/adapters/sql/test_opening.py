@@ -153,7 +153,7 @@ async def test_a_folder_in_place_of_a_file_is_told(tmp_path: Path) -> None:
     assert "can't be opened" in await refusal(tmp_path)
 
 
-@pytest.mark.parametrize("url", ["postgresql://localhost/keepmind", "no sense://"])
+@pytest.mark.parametrize("url", ["mysql://localhost/keepmind", "no sense://", "postgresql://host:port/name"])
 async def test_another_kind_of_database_is_refused(url: str) -> None:
     assert "KEEPMIND_DATABASE_URL" in await refusal(url)
 

@@ -6,12 +6,14 @@ from alembic import op
 revision = "0001"
 down_revision = None
 
+KEY = sa.String().with_variant(sa.String(collation="C"), "postgresql")
+
 
 def upgrade() -> None:
     op.create_table(
         "allow",
-        sa.Column("entry", sa.String(), nullable=False),
-        sa.Column("by", sa.String(), nullable=False),
+        sa.Column("entry", KEY, nullable=False),
+        sa.Column("by", KEY, nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("entry"),
         sqlite_with_rowid=False,
@@ -19,16 +21,16 @@ def upgrade() -> None:
     op.create_table(
         "audit",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("admin", sa.String(), nullable=False),
-        sa.Column("action", sa.String(), nullable=False),
-        sa.Column("target", sa.String(), nullable=False),
+        sa.Column("admin", KEY, nullable=False),
+        sa.Column("action", KEY, nullable=False),
+        sa.Column("target", KEY, nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
     )
     op.create_table(
         "block",
-        sa.Column("entry", sa.String(), nullable=False),
-        sa.Column("by", sa.String(), nullable=False),
+        sa.Column("entry", KEY, nullable=False),
+        sa.Column("by", KEY, nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("entry"),
         sqlite_with_rowid=False,
@@ -36,7 +38,7 @@ def upgrade() -> None:
     op.create_table(
         "button",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("owner", sa.String(), nullable=False),
+        sa.Column("owner", KEY, nullable=False),
         sa.Column("command", sa.Text(), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
@@ -46,11 +48,11 @@ def upgrade() -> None:
     op.create_table(
         "change",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("person", sa.String(), nullable=False),
-        sa.Column("scope", sa.String(), nullable=False),
-        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("person", KEY, nullable=False),
+        sa.Column("scope", KEY, nullable=False),
+        sa.Column("key", KEY, nullable=False),
         sa.Column("turn", sa.BigInteger(), nullable=True),
-        sa.Column("call", sa.String(), nullable=False),
+        sa.Column("call", KEY, nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
         sqlite_autoincrement=True,
@@ -74,7 +76,7 @@ def upgrade() -> None:
     op.create_index("change_owner", "change", ["person", "scope", "id"], unique=False)
     op.create_table(
         "chat",
-        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("key", KEY, nullable=False),
         sa.Column("private", sa.Boolean(), nullable=False),
         sa.Column("head", sa.BigInteger(), nullable=True),
         sa.Column("epoch", sa.Integer(), nullable=False),
@@ -88,17 +90,17 @@ def upgrade() -> None:
     op.create_table(
         "fact",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("person", sa.String(), nullable=False),
-        sa.Column("scope", sa.String(), nullable=False),
-        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("person", KEY, nullable=False),
+        sa.Column("scope", KEY, nullable=False),
+        sa.Column("key", KEY, nullable=False),
         sa.Column("body", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("person", "scope", "key"),
     )
     op.create_table(
         "inbox",
-        sa.Column("chat", sa.String(), nullable=False),
-        sa.Column("message", sa.String(), nullable=False),
+        sa.Column("chat", KEY, nullable=False),
+        sa.Column("message", KEY, nullable=False),
         sa.Column("place", sa.BigInteger(), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("turn", sa.BigInteger(), nullable=True),
@@ -108,11 +110,11 @@ def upgrade() -> None:
     )
     op.create_table(
         "job",
-        sa.Column("kind", sa.String(), nullable=False),
-        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("kind", KEY, nullable=False),
+        sa.Column("key", KEY, nullable=False),
         sa.Column("due", sa.BigInteger(), nullable=False),
         sa.Column("attempts", sa.Integer(), nullable=False),
-        sa.Column("owner", sa.String(), nullable=True),
+        sa.Column("owner", KEY, nullable=True),
         sa.Column("until", sa.BigInteger(), nullable=True),
         sa.PrimaryKeyConstraint("kind", "key"),
         sqlite_with_rowid=False,
@@ -120,15 +122,15 @@ def upgrade() -> None:
     op.create_index(op.f("ix_job_due"), "job", ["due"], unique=False)
     op.create_table(
         "move",
-        sa.Column("old", sa.String(), nullable=False),
-        sa.Column("new", sa.String(), nullable=False),
+        sa.Column("old", KEY, nullable=False),
+        sa.Column("new", KEY, nullable=False),
         sa.PrimaryKeyConstraint("old"),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "pairing",
-        sa.Column("person", sa.String(), nullable=False),
-        sa.Column("code", sa.String(), nullable=False),
+        sa.Column("person", KEY, nullable=False),
+        sa.Column("code", KEY, nullable=False),
         sa.Column("until", sa.BigInteger(), nullable=False),
         sa.PrimaryKeyConstraint("person"),
         sqlite_with_rowid=False,
@@ -136,17 +138,17 @@ def upgrade() -> None:
     op.create_index(op.f("ix_pairing_code"), "pairing", ["code"], unique=False)
     op.create_table(
         "person",
-        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("key", KEY, nullable=False),
         sa.Column("settings", sa.Text(), nullable=False),
         sa.PrimaryKeyConstraint("key"),
         sqlite_with_rowid=False,
     )
     op.create_table(
         "source",
-        sa.Column("person", sa.String(), nullable=False),
-        sa.Column("scope", sa.String(), nullable=False),
+        sa.Column("person", KEY, nullable=False),
+        sa.Column("scope", KEY, nullable=False),
         sa.Column("turn", sa.BigInteger(), nullable=False),
-        sa.Column("chat", sa.String(), nullable=False),
+        sa.Column("chat", KEY, nullable=False),
         sa.PrimaryKeyConstraint("person", "scope", "turn", "chat"),
         sqlite_with_rowid=False,
     )
@@ -155,17 +157,17 @@ def upgrade() -> None:
     op.create_table(
         "turn",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("chat", sa.String(), nullable=False),
-        sa.Column("sender", sa.String(), nullable=False),
+        sa.Column("chat", KEY, nullable=False),
+        sa.Column("sender", KEY, nullable=False),
         sa.Column("parent", sa.BigInteger(), nullable=True),
         sa.Column("checkpoint", sa.BigInteger(), nullable=True),
-        sa.Column("state", sa.String(), nullable=False),
+        sa.Column("state", KEY, nullable=False),
         sa.Column("epoch", sa.Integer(), nullable=False),
         sa.Column("at", sa.BigInteger(), nullable=False),
         sa.Column("tokens", sa.Integer(), nullable=False),
         sa.Column("chunk", sa.Integer(), nullable=False),
-        sa.Column("preview", sa.String(), nullable=False),
-        sa.Column("failure", sa.String(), nullable=False),
+        sa.Column("preview", KEY, nullable=False),
+        sa.Column("failure", KEY, nullable=False),
         sa.Column("heavy", sa.Boolean(), nullable=False),
         sa.Column("messages", sa.Text(), nullable=False),
         sa.Column("rounds", sa.Text(), nullable=False),
@@ -189,13 +191,13 @@ def upgrade() -> None:
     op.create_table(
         "segment",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
-        sa.Column("chat", sa.String(), nullable=False),
+        sa.Column("chat", KEY, nullable=False),
         sa.Column("before", sa.BigInteger(), nullable=True),
         sa.Column("last", sa.BigInteger(), nullable=False),
         sa.Column("text", sa.Text(), nullable=False),
         sa.Column("tokens", sa.Integer(), nullable=False),
         sa.Column("turns", sa.Integer(), nullable=False),
-        sa.Column("made_by", sa.String(), nullable=False),
+        sa.Column("made_by", KEY, nullable=False),
         sa.ForeignKeyConstraint(
             ["chat"],
             ["chat.key"],
