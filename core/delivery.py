@@ -73,8 +73,9 @@ class Delivery:
         if turn.preview and turn.chunk == 0 and await self._edited(turn.preview, out):
             return await self.note(turn.changed(chunk=1))
         reply_to = reply_to_of(turn) if turn.chunk == 0 else ""
+        nonce = nonce_of(turn, turn.chunk + 1) if turn.chunk or turn.preview else nonce_of(turn, 0)
         turn = await self.note(turn.changed(chunk=turn.chunk + 1))
-        out = replace(out, nonce=f"{turn.id}.{turn.chunk}", reply_to=reply_to)
+        out = replace(out, nonce=nonce, reply_to=reply_to)
         try:
             await self.patiently(out.chat, partial(self.adapter.send, out))
             self._count("sent")
@@ -153,6 +154,15 @@ class Delivery:
         """Store how far a turn's delivery has come; give the turn."""
         await self._store.progress(turn.id, chunk=turn.chunk, preview=turn.preview, state=turn.state)
         return turn
+
+
+def nonce_of(turn: Turn, part: int) -> str:
+    """Name a part of an answer, the same in every life of the process.
+
+    Part 0 is the preview, and the first chunk where none is known: one that was sent just before a crash is found
+    again by the platforms that know nonces, and becomes the answer.
+    """
+    return f"{turn.id}.{part}.{turn.at.timestamp():.6f}"
 
 
 def reply_to_of(turn: Turn) -> str:

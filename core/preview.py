@@ -11,7 +11,7 @@ from functools import partial
 from core.adapter import Outgoing
 from core.clock import came_within
 from core.conversation import Turn
-from core.delivery import Delivery, reply_to_of
+from core.delivery import Delivery, nonce_of, reply_to_of
 from core.errors import Ambiguous, DeliveryError, RetryLater
 
 logger = logging.getLogger("keepmind.delivery")
@@ -72,9 +72,8 @@ class Preview:
         shown = next(iter(self._adapter.split(text)), "")
         if shown in ("", self.seen):
             return
-        out = Outgoing(
-            self._turn.chat, shown, final=False, reply_to=reply_to_of(self._turn), nonce=f"{self._turn.id}.0"
-        )
+        reply_to, nonce = reply_to_of(self._turn), nonce_of(self._turn, 0)
+        out = Outgoing(self._turn.chat, shown, final=False, reply_to=reply_to, nonce=nonce)
         if self._turn.preview:
             await self._patiently(partial(self._edit, out))
         else:  # once begun it is carried to its end, or its id would be lost and the answer shown twice

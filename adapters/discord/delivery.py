@@ -40,7 +40,6 @@ class Sender:
     ) -> None:
         self._client, self._interactions, self._buttons = client, interactions, buttons
         self._longest_code, self._pause = longest_code, pause
-        self._life = secrets.token_hex(8)
 
     async def send(self, out: Outgoing) -> str:
         """Send a message; give its id."""
@@ -112,7 +111,10 @@ class Sender:
                     raise
             return await self._post(channel, out, more)
 
-        return str((await _call(send)).id)
+        sent = await _call(send)
+        if out.nonce and sent.content.strip() != self._body(out)["content"].strip():
+            await self.edit(str(sent.id), out)  # the preview that a life before sent and did not live to note
+        return str(sent.id)
 
     async def _post(self, channel: discord.abc.Messageable, out: Outgoing, more: dict[str, Any]) -> discord.Message:
         given: dict[str, Any] = {**self._body(out), **more, "suppress_embeds": True}
@@ -129,12 +131,10 @@ class Sender:
         return {"content": content, **({files: [_file(file) for file in given]} if given else {})}
 
     def _nonce(self, out: Outgoing) -> str:
-        """Name a chunk by at most 25 characters, the same when it is sent again by this process."""
+        """Name a chunk by at most 25 characters, the same when it is sent again."""
         if not out.nonce:
             return secrets.token_hex(12)
-        return blake2b(
-            f"{self._life} {out.nonce} {out.chat} {out.text}".encode("utf-8", "replace"), digest_size=12
-        ).hexdigest()
+        return blake2b(f"{out.nonce} {out.chat}".encode("utf-8", "replace"), digest_size=12).hexdigest()
 
 
 def _reference(channel: discord.abc.Messageable, out: Outgoing) -> discord.MessageReference | None:
