@@ -6,7 +6,7 @@ from core import cards
 from core.commands import Command, Context, FactKey, command
 from core.errors import CommandError, ToolError
 from core.facts import Fact
-from core.memory_commands import draft_of, key_of, known_fact
+from core.memory_commands import check_may_write, draft_of, key_of, known_fact
 from core.messages import Attachment, Choice, Reply
 from core.sentences import NO_SUCH_COMMAND
 from core.translation import spoken
@@ -62,11 +62,10 @@ async def memory_set(context: Context, key: FactKey, value: str = "") -> Reply |
     """Set a fact yourself; items of a list stand between commas."""
     if not value:
         return spoken("Send me /memory set {key} and the new value behind it.", key=key)
+    await check_may_write(context)
     draft = await draft_of(context)
     known = draft.facts.by_key.get(key_of(key))
     values = [item for item in value.split(",") if item.strip()] if known and known.many else [value]
-    if (await context.here()).settings.memory == "off":
-        raise CommandError(spoken("Memory is off, so I keep no facts about you. /memory on lets me."))
     try:
         draft.change(_call(context), key, values)
     except ToolError as error:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from core.conversation import Conversation
+from core.conversation import Conversation, PersonSettings
 from core.facts import Action, Change, Fact, Item, Writer
 from core.messages import Choice, Reply
 from core.store import Receipt
@@ -90,11 +90,18 @@ def card(here: Conversation, number: int = 1, notice: str = "") -> Reply:
     shown = facts[(number - 1) * PAGE : number * PAGE]
     lines = [fact_line(fact, LINE) for fact in shown]
     known = [*lines, "", spoken(MORE)] if lines else [spoken(NO_FACTS)]
-    state = [] if here.settings.memory != "off" else [spoken("Memory is off: I neither learn nor use facts.")]
+    state = [spoken(sentence) for sentence, holds in _states(here.settings) if holds]
     choices = [*map(_opening, shown), *_turning(number, pages)]
     undo = [Choice(spoken("Undo"), "/memory undo", minor=True)] if facts else []
     above = [notice, ""] if notice else []
     return Reply("\n".join([*above, *known, _talk(here), *state]), (*choices, *undo), replaces=True)
+
+
+def _states(settings: PersonSettings) -> Sequence[tuple[str, bool]]:
+    return [
+        (marked("Memory is off: I neither learn nor use facts."), settings.memory == "off"),
+        (marked("You are incognito: nothing of what you say now is kept."), settings.incognito),
+    ]
 
 
 def _opening(fact: Fact) -> Choice:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, tzinfo
 
 from core.clock import Clock
@@ -65,7 +65,11 @@ class Composer:
 
     def tools(self, conversation: Conversation) -> list[Tool]:
         """Give the tools the model may call here."""
-        return [*self.own_tools, *(t for m in self.memories for t in m.tools(conversation))]
+        return [*self.own_tools, *(t for m in self._asked(conversation) for t in m.tools(conversation))]
+
+    def _asked(self, conversation: Conversation) -> Sequence[Memory]:
+        """Give the memories that have a say: where nothing is remembered, only what shows the talk itself."""
+        return [m for m in self.memories if m.is_history] if conversation.incognito else self.memories
 
     def work(self, *, idle: bool = False, low: bool = False) -> Compaction:
         """Give what memories may use to compact."""
@@ -102,7 +106,7 @@ class Composer:
         prompt = Prompt(conversation, turn, self.counter, [t.spec for t in tools], room)
         prompt.add("persona", self.persona, place="system")
         prompt.add("rules", RULES if conversation.private else f"{RULES}\n{GROUP_RULES}", place="system")
-        for memory in self.memories:
+        for memory in self._asked(conversation):
             prompt.add(f"{type(memory).__name__} rules", memory.rules, place="system")
             await memory.recall(conversation, prompt)
         prompt.add("now", self._today(conversation, turn.at), place="now", origin="clock")
@@ -111,8 +115,11 @@ class Composer:
     async def _squeeze(self, prompt: Prompt) -> Prompt:
         """Let the memories free what is too much; give the prompt composed anew of what is left."""
         conversation, turn = prompt.conversation, prompt.turn
-        for memory in self.memories:
-            conversation = await memory.squeeze(conversation, self.work(), prompt.excess)
+        if conversation.incognito:
+            conversation = replace(conversation, path=conversation.path[max(len(conversation.path) // 2, 1) :])
+        else:
+            for memory in self.memories:
+                conversation = await memory.squeeze(conversation, self.work(), prompt.excess)
         squeezed = await self._recall(conversation.without(turn.id), turn, prompt.room)
         shorten_attached(squeezed)
         squeezed.drop("excerpts")

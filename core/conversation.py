@@ -88,6 +88,11 @@ class Turn:
         return self.messages[0]
 
     @property
+    def incognito(self) -> bool:
+        """Whether nothing of it is kept once it is answered."""
+        return self.messages[0].incognito
+
+    @property
     def own_words(self) -> str:
         """What the sender said themselves in this turn."""
         return "\n".join(m.own_words for m in self.messages if m.own_words)
@@ -149,13 +154,14 @@ class PersonSettings:
     """What a person chose about their memory; `zone` is an IANA time zone name.
 
     Facts are learned only from what was said after `since`: what came before was said with memory off, or has been
-    forgotten on purpose.
+    forgotten on purpose. While `incognito`, nothing they say is kept once it is answered.
     """
 
     memory: Literal["on", "ask", "off"] = "on"
     language: str = ""
     zone: str = ""
     since: datetime | None = None
+    incognito: bool = False
 
     def may_learn(self, at: datetime) -> bool:
         """Say whether facts may be learned from what was said at a time."""
@@ -172,7 +178,8 @@ class Conversation:
     `path` runs from the root to the head: segments where turns are folded, raw turns where they are not.
     Every turn from root to head is in exactly one of its steps. `facts` are the asking person's in this scope
     (`person` None: nobody's). `edition` rises whenever something already stored is edited or erased.
-    `rested_at` is when what was last said before the last idle compaction was said.
+    `rested_at` is when what was last said before the last idle compaction was said. In an `incognito` one nothing is
+    remembered, and nothing of it may be stored.
     """
 
     chat: ChatKey
@@ -186,6 +193,7 @@ class Conversation:
     facts: Facts = field(default_factory=Facts)
     settings: PersonSettings = field(default_factory=PersonSettings)
     rested_at: datetime | None = None
+    incognito: bool = False
 
     @cached_property
     def turns(self) -> Sequence[Turn]:

@@ -67,7 +67,8 @@ class Delivery:
         except Unreachable as error:
             self._count("unreachable")
             logger.warning("turn %s can't be delivered: %s", turn.id, error)
-        return await self.note(turn.changed(state=State.DELIVERED))
+        delivered = turn.changed(state=State.DELIVERED)
+        return delivered if turn.incognito else await self.note(delivered)  # it stays open until it is erased
 
     async def _chunk(self, turn: Turn, out: Outgoing) -> Turn:
         if turn.preview and turn.chunk == 0 and await self._edited(turn.preview, out):

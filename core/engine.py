@@ -246,7 +246,8 @@ class Engine:
         turn = exchange.turn if exchange is not None else None
         answered_now = turn is not None and any(m.id == message_id for m in turn.messages)
         async with self.interrupted(chat) if answered_now else nullcontext():
-            return bool((await self.shared.store.erase_message(chat, message_id)).total)
+            erased = (await self.shared.store.erase_message(chat, message_id)).total
+        return self.shared.stretches.drop_message(chat, message_id) or bool(erased)
 
     def answering(self, chat: ChatKey) -> Person | None:
         """Say whose turn is in progress in a chat, None when none is."""

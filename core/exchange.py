@@ -19,6 +19,7 @@ from core.delivery import Delivery
 from core.draft import FactRules
 from core.errors import ContextOverflow, LLMError, StaleEpoch, StoreError
 from core.facts import Change, Facts
+from core.incognito import Stretches, unremembering
 from core.llm import LLM, TokenCounter
 from core.memory.profile import draft_for
 from core.messages import ChatKey, Choice, Message, Person, Reply
@@ -52,6 +53,7 @@ class Collaborators:
     """What every exchange of one engine shares.
 
     `wake` tells the compactor that a job is due. `reports` say what the last prompts were made of, without their text.
+    `stretches` are what is said incognito.
     """
 
     store: ConversationStore
@@ -66,6 +68,7 @@ class Collaborators:
     wake: Callable[[], None] = lambda: None
     reports: dict[tuple[ChatKey, Person], Sequence[Row]] = field(default_factory=dict)
     meter: Meter = field(default_factory=Unmeasured)
+    stretches: Stretches = field(default_factory=Stretches)
 
 
 class Stopped(Exception):
@@ -115,15 +118,33 @@ class Exchange:
 
     async def _begin(self, messages: Sequence[Message]) -> Reply | None:
         store, now = self._shared.store, self._shared.clock.now()
+        messages = await self._marked(messages)
         tokens = sum(self._shared.counter.count(said(m)) for m in messages) + MESSAGE_COST
         if not any(m.addressed for m in messages):
+            if messages[0].incognito:
+                await self._ignore(messages)
+                return None
             self.turn = await store.begin(messages, state=State.HEARD, tokens=tokens, at=now)
             return None
         if self._is_old(max(m.sent_at for m in messages)):
             self.turn = await store.begin(messages, state=State.RECEIVED, tokens=tokens, at=now)
             return await self._fail(self.turn, "too old", spoken(sentences.TOO_OLD))
         conversation, self.turn = await store.open(messages, tokens=tokens, at=now)
-        return await self._complete(_as_met(conversation, self.turn), self.turn)
+        return await self._complete(self._as_met(conversation, self.turn), self.turn)
+
+    async def _marked(self, messages: Sequence[Message]) -> Sequence[Message]:
+        """Mark what is said incognito; asked only now, when every command before it has run."""
+        if messages[0].anonymous or not (await self._shared.store.settings(messages[0].sender)).incognito:
+            return messages
+        return [replace(m, incognito=True) for m in messages]
+
+    async def _ignore(self, messages: Sequence[Message]) -> None:
+        for message in messages:
+            await self._shared.store.erase_message(message.chat, message.id)
+
+    async def _vanish(self, turn: Turn) -> None:
+        """Erase a turn said incognito, which is over."""
+        await self._shared.store.erase_turn(turn.chat, turn.id)
 
     async def _take_up(self) -> Reply | None:
         self.turn = turn = await self._stored()
@@ -137,7 +158,15 @@ class Exchange:
 
     async def _load(self, turn: Turn) -> Conversation:
         person = None if turn.message.anonymous else turn.sender
-        return await self._shared.store.load(turn.chat, person, private=turn.message.private)
+        return self._as_met(await self._shared.store.load(turn.chat, person, private=turn.message.private), turn)
+
+    def _as_met(self, conversation: Conversation, turn: Turn) -> Conversation:
+        """Give the conversation as the turn's sender meets it: one that stands for nobody has no facts."""
+        if turn.incognito:
+            return unremembering(conversation, turn, self._shared.stretches.of(turn.chat, turn.sender))
+        if not turn.message.anonymous:
+            return conversation
+        return replace(conversation, person=None, facts=Facts(), settings=PersonSettings())
 
     def _is_old(self, at: datetime) -> bool:
         return self._shared.clock.now() - at > timedelta(minutes=self._shared.limits.open_turn_minutes)
@@ -187,6 +216,9 @@ class Exchange:
         turn = await self._stored()
         if turn is None or turn.state not in OPEN:
             return
+        if turn.incognito:
+            await self._vanish(turn)
+            return
         if turn.chunk:
             self.turn = turn.changed(state=State.DELIVERED)
         else:
@@ -226,6 +258,9 @@ class Exchange:
         with timed(self._shared.meter, "deliver"):
             self.turn = turn = await self._stoppable(self._delivery.deliver(turn, choices))
         assert turn.answer is not None
+        if turn.incognito:
+            self._shared.stretches.add(turn)
+            await self._vanish(turn)
         return Reply(sentences.shown(turn.answer), tuple(choices), turn=turn.id)
 
     async def _ask(self, conversation: Conversation, turn: Turn, choices: list[Choice]) -> Turn:
@@ -280,7 +315,7 @@ class Exchange:
 
     async def _save(self, conversation: Conversation, turn: Turn) -> Turn:
         turn = turn.changed(tokens=turn_cost(turn, self._shared.counter))
-        jobs = self._jobs(conversation.without(turn.id), turn)
+        jobs = [] if turn.incognito else self._jobs(conversation.without(turn.id), turn)
         await self._shared.store.save(turn, jobs=jobs)
         if jobs:
             self._shared.wake()
@@ -298,6 +333,9 @@ class Exchange:
 
     async def _fail(self, turn: Turn, failure: str, sentence: str) -> Reply:
         self.turn = turn.changed(state=State.FAILED, failure=failure)
+        if turn.incognito:
+            await self._vanish(turn)
+            return await self._apologise(spoken(sentences.APOLOGY_INCOGNITO))
         await self._shared.store.save(self.turn)
         return await self._apologise(sentence)
 
@@ -318,7 +356,7 @@ class Exchange:
         if self.turn.state is not State.RECEIVED:
             return None
         with contextlib.suppress(StoreError):
-            await self._shared.store.save(self.turn.changed(state=State.FAILED, failure="bug"))
+            return await self._fail(self.turn, "bug", spoken(sentences.APOLOGY_BUG))
         return await self._apologise(spoken(sentences.APOLOGY_BUG))
 
 
@@ -326,10 +364,3 @@ def _is_unasked() -> bool:
     """Say whether a cancellation came from within, not from who runs this task."""
     task = asyncio.current_task()
     return task is not None and not task.cancelling()
-
-
-def _as_met(conversation: Conversation, turn: Turn) -> Conversation:
-    """Give the conversation as its sender meets it: one that stands for nobody has no facts."""
-    if not turn.message.anonymous:
-        return conversation
-    return replace(conversation, person=None, facts=Facts(), settings=PersonSettings())

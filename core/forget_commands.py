@@ -10,7 +10,7 @@ from core.conversation import Segment, Turn
 from core.errors import CommandError
 from core.memory_commands import changed, key_of, known_fact
 from core.messages import Reply
-from core.store import AuditEntry
+from core.store import AuditEntry, Receipt
 from core.translation import spoken
 
 
@@ -54,6 +54,8 @@ async def _erase_facts(context: Context, keys: list[str]) -> Reply:
 
 async def _forget_last(context: Context, sure: bool) -> Reply:  # noqa: ARG001 -- asks nothing
     async with _interrupted(context):
+        if context.engine.shared.stretches.drop_last(context.message.chat, context.person):
+            return Reply(cards.receipt([Receipt({"turns": 1})]))
         turn = await _last_turn(context)
         if turn is None:
             raise CommandError(spoken("There is no turn of yours that I remember."))
@@ -92,6 +94,7 @@ async def _forget_chat(context: Context, sure: bool) -> Reply:
         what = spoken("This erases all of this conversation.")
         return cards.confirmation(what, spoken("Erase this chat"), "/forget chat yes")
     async with _interrupted(context, drop=True):
+        context.engine.shared.stretches.end(context.person, message.chat)
         return Reply(cards.receipt([await context.store.erase_chat(message.chat)]))
 
 
@@ -100,6 +103,7 @@ async def _forget_me(context: Context, sure: bool) -> Reply:
         what = spoken("This erases everything I keep of you, everywhere.")
         return cards.confirmation(what, spoken("Erase everything"), "/forget me yes")
     async with _interrupted(context, drop=True):
+        context.engine.shared.stretches.end(context.person)
         return Reply(cards.receipt([await context.store.erase_person(context.person)]))
 
 

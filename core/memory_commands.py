@@ -68,6 +68,15 @@ async def changed(context: Context, notice: str, key: str = "") -> Reply:
     return cards.card(here, cards.page_of(here, key), notice)
 
 
+async def check_may_write(context: Context) -> None:
+    """Raise CommandError where nothing may be kept of the caller now."""
+    settings = await context.store.settings(context.person)
+    if settings.memory == "off":
+        raise CommandError(spoken("Memory is off, so I keep no facts about you. /memory on lets me."))
+    if settings.incognito:
+        raise CommandError(spoken("You are incognito, so I keep nothing about you. /incognito off lets me."))
+
+
 async def draft_of(context: Context) -> FactDraft:
     """Open a working copy of the caller's facts here, which they write themselves."""
     here, words = await context.here(), Words(str(context.message.chat), None, "")

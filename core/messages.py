@@ -95,6 +95,7 @@ class Message:
     a group's talk that needs no answer. `forwarded` names the origin of a forwarded message, whose text
     is then not the sender's own. `anonymous` marks a sender that stands for nobody (an anonymous group
     admin, a channel): no profile is kept for it. `pressed` is the platform's id of the message whose button said this.
+    `incognito` says that nothing of it is kept once it is answered.
     """
 
     id: str
@@ -111,6 +112,7 @@ class Message:
     quote: Quote | None = None
     forwarded: str = ""
     pressed: str = ""
+    incognito: bool = False
 
     @property
     def scope(self) -> str:

@@ -8,9 +8,10 @@ from core.card_commands import CARD_COMMANDS
 from core.commands import Command, Context, command
 from core.errors import CommandError
 from core.forget_commands import FORGET_COMMANDS
+from core.incognito_commands import INCOGNITO_COMMANDS
 from core.memory_commands import MEMORY_COMMANDS
 from core.messages import Attachment, Reply
-from core.sentences import NOTHING_TO_STOP, STOPPED
+from core.sentences import NOTHING_TO_STOP, STOPPED, STOPPED_INCOGNITO
 from core.translation import spoken
 
 
@@ -40,7 +41,8 @@ async def privacy(context: Context) -> str:  # noqa: ARG001 -- every command is 
         "What you say in private is never used in a group, and one person's facts never reach another. "
         "Your words go to the language model that writes my answers. Passwords, keys and card numbers are not "
         "kept as facts.\n"
-        "/memory shows what I know, /memory off stops it, /export gives you a copy, /forget me erases it all."
+        "/memory shows what I know, /memory off stops it, /export gives you a copy, /forget me erases it all. "
+        "/incognito lets you talk without anything being kept once I have answered."
     )
 
 
@@ -50,7 +52,9 @@ async def stop(context: Context) -> str:
     asker = context.engine.answering(context.message.chat)
     if asker not in (None, context.person) and not context.message.private and not context.admin:
         raise CommandError(spoken("That answer is for somebody else; they or an admin can stop it."))
-    return spoken(STOPPED if await context.engine.interrupt(context.message.chat) else NOTHING_TO_STOP)
+    if not await context.engine.interrupt(context.message.chat):
+        return spoken(NOTHING_TO_STOP)
+    return spoken(STOPPED_INCOGNITO if asker and (await context.store.settings(asker)).incognito else STOPPED)
 
 
 @command(at_once=True, private=True)
@@ -71,4 +75,5 @@ PERSON_COMMANDS: tuple[Command, ...] = (
     *CARD_COMMANDS,
     *MEMORY_COMMANDS,
     *FORGET_COMMANDS,
+    *INCOGNITO_COMMANDS,
 )

@@ -13,11 +13,15 @@ TOO_LONG = marked("The answer ran into its length limit before it began. Please 
 CUT_OFF = marked("… (cut off: the answer reached its length limit)")
 INTERRUPTED = marked("… (interrupted: the connection to the model broke)")
 STOPPED = marked("Stopped. What you said is kept.")
+STOPPED_INCOGNITO = marked("Stopped. Nothing of it is kept.")
 NOTHING_TO_STOP = marked("Nothing is running.")
 APOLOGY = marked("Sorry, I can't reach my language model just now. Your message is kept; please try again in a while.")
 APOLOGY_REJECTED = marked("Sorry, my language model refuses to work for me. The operator has to look at its settings.")
 APOLOGY_TOO_LARGE = marked("Sorry, that is more than my language model can read at once. Your message is kept.")
 APOLOGY_BUG = marked("Sorry, something went wrong on my side. Your message is kept.")
+APOLOGY_INCOGNITO = marked(
+    "Sorry, I could not answer that. You are incognito, so nothing of it is kept: please send it again in a while."
+)
 TOO_OLD = marked("I was away when you wrote this; please ask again if it still matters.")
 UNREADABLE = marked("I can't read this kind of message yet.")
 TOO_LARGE = marked("This file is too large for me to read: I take up to {megabytes} MB.")

@@ -106,8 +106,9 @@ class ConversationStore(Protocol):
         """Take waiting messages of one sender into a new turn at the head of their chat, which moves to it.
 
         Creates the chat when it is new. The messages are taken as they are stored (one may have been edited while it
-        waited), without bytes of attachments when the state is not `received`. Raises StaleEpoch when any of the
-        messages no longer waits (already taken, or erased), changing nothing.
+        waited) but for `incognito`, which is as given, and without bytes of attachments when the state is not
+        `received`. Raises StaleEpoch when any of the messages no longer waits (already taken, or erased), changing
+        nothing.
         """
         ...
 

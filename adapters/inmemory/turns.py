@@ -57,7 +57,8 @@ class Turns(Jobs):
 
     def _begin(self, messages: tuple[Message, ...], state: State, tokens: int, at: datetime) -> Turn:
         received = [self._inbox.get((m.chat, m.id)) for m in messages]
-        said = tuple(r.message for r in received if r and r.message)
+        waiting = [(r.message, m.incognito) for r, m in zip(received, messages, strict=True) if r and r.message]
+        said = tuple(replace(message, incognito=incognito) for message, incognito in waiting)
         if len(said) < len(messages):
             raise StaleEpoch("A message no longer waits; it was taken by another turn or erased.")
         key = said[0].chat

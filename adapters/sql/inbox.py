@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from time import time_ns
 
@@ -54,7 +55,7 @@ def _take_one(tx: Transaction, message: Message, body: str, turn: int) -> Messag
     if stored is None:
         raise StaleEpoch("A message no longer waits; it was taken by another turn or erased.")
     tx.run(TAKE, turn=turn, **this)
-    return MESSAGES_JSON.validate_json(stored)[0]
+    return replace(MESSAGES_JSON.validate_json(stored)[0], incognito=message.incognito)
 
 
 def body_of(message: Message) -> tuple[Message, str]:

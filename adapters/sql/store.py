@@ -98,7 +98,7 @@ class SqlStore:
         return await self._database.read(facts.changes, person, scope, limit)
 
     async def settings(self, person: Person) -> PersonSettings:
-        return await self._database.read(facts.settings, person)
+        return await self._database.single(facts.settings, person)
 
     async def set_settings(self, person: Person, settings: PersonSettings) -> None:
         await self._database.write(facts.set_settings, person, settings)

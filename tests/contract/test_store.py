@@ -393,3 +393,17 @@ async def test_an_edit_finds_a_turn_by_any_message_id_when_its_inbox_key_has_exp
     assert await store.edit(PRIVATE_CHAT, id_, "Oslo")
     assert not await store.edit(PRIVATE_CHAT, f"{id_}0", "Paris")
     assert [turn.message.text for turn in (await store.load(PRIVATE_CHAT)).turns] == ["Oslo"]
+
+
+async def test_a_turn_is_incognito_when_its_messages_are_given_so(store: ConversationStore) -> None:
+    talk = Talk(store)
+    waiting = await talk.arrives("hello")
+    _, opened = await store.open([replace(waiting, incognito=True)], tokens=1, at=START)
+    assert opened.incognito
+    stored = await store.turn(opened.id)
+    assert stored is not None
+    assert stored.messages == (replace(waiting, incognito=True),)
+    second = await talk.arrives("again")
+    await store.edit(second.chat, second.id, "edited")
+    begun = await store.begin([replace(second, incognito=True)], state=State.RECEIVED, tokens=1, at=START)
+    assert [(m.text, m.incognito) for m in begun.messages] == [("edited", True)]
