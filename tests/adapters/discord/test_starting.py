@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import socket
+from collections.abc import Mapping
+from datetime import datetime
 
 import pytest
 
 from adapters.discord.away import Absence
 from adapters.discord.groups import Groups
-from adapters.discord.server import TOKEN, DiscordServer
+from adapters.discord.server import TOKEN, DiscordServer, Event
 from adapters.inmemory import InMemoryStore
 from core.errors import ConfigError
+from core.messages import ChatKey
 from core.modes import LISTEN
 from tests.adapters.discord.life import Club, answered, called, comes_true, held, living, texts, until
 from tests.fakes import FakeClock
@@ -105,6 +109,22 @@ async def test_d08_however_often_a_session_begins_the_start_up_work_is_done_once
         assert len(life.asked()) == 1
 
 
+async def test_an_event_that_the_library_trips_over_costs_a_session_and_not_the_bot(
+    server: DiscordServer, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, "keepmind.discord")
+    ann = server.person("Ann")
+    async with living(server):
+        await answered(server, server.say(ann, ann, "one"))
+        synced = server.journal.counts["put_commands"]
+        session = server.gateway.live[0]
+        server.gateway.put(Event("MESSAGE_CREATE", {"id": "1"}))
+        await server.wait_for(lambda: server.gateway.live and server.gateway.live != [session], timeout=15)
+        await answered(server, server.say(ann, ann, "two"))
+        assert len([one for one in caplog.messages if "serving Discord" in one]) == 1
+        assert server.journal.counts["put_commands"] == synced
+
+
 async def test_after_a_cut_the_session_is_resumed_and_nothing_is_lost_or_doubled(server: DiscordServer) -> None:
     ann = server.person("Ann")
     async with living(server) as life:
@@ -153,6 +173,39 @@ async def test_e06_what_was_said_while_the_bot_was_down_is_answered_in_order_and
         assert life.asked() == ["four"]
 
 
+class Slow(InMemoryStore):
+    """A store that tells where something was heard only when it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asked, self.let = asyncio.Event(), asyncio.Event()
+        self.let.set()
+
+    async def heard(self, platform: str, *, limit: int) -> Mapping[ChatKey, datetime]:
+        self.asked.set()
+        await self.let.wait()
+        return await super().heard(platform, limit=limit)
+
+
+async def test_what_is_said_while_it_catches_up_comes_after_what_was_missed(server: DiscordServer) -> None:
+    ann, store = server.person("Ann"), Slow()
+    async with living(server, store=store):
+        await answered(server, server.say(ann, ann, "one"))
+    server.say(ann, ann, "two")
+    store.let.clear()
+    store.asked.clear()
+    async with living(server, store=store, quiet=0.0) as life:
+        await store.asked.wait()
+        comes = asyncio.create_task(life.adapter.client.wait_for("message"))
+        await asyncio.sleep(0)
+        server.say(ann, ann, "three")
+        await comes
+        await server.quiet(0.05)
+        store.let.set()
+        await until(lambda: len(life.asked()) == 2)
+        assert life.asked() == ["two", "three"]
+
+
 async def test_what_was_said_in_a_sleeping_thread_meanwhile_stays_in_its_conversation(
     server: DiscordServer, club: Club
 ) -> None:
@@ -167,7 +220,10 @@ async def test_what_was_said_in_a_sleeping_thread_meanwhile_stays_in_its_convers
         assert await life.turns(club.general.id, thread.id) == ["one", "two"]
 
 
-async def test_only_so_much_of_an_absence_is_fetched_and_nothing_too_old() -> None:
+@pytest.mark.parametrize(
+    ("most", "fetched"), [(100, "number 0 | number 1 | number 2 | number 3"), (2, "number 2 | number 3")]
+)
+async def test_only_so_much_of_an_absence_is_fetched_and_nothing_too_old(most: int, fetched: str) -> None:
     clock = FakeClock()
     async with DiscordServer(clock=lambda: clock.now().timestamp()) as server:
         ann, store = server.person("Ann"), InMemoryStore()
@@ -178,10 +234,10 @@ async def test_only_so_much_of_an_absence_is_fetched_and_nothing_too_old() -> No
         await clock.sleep(3600)
         for number in range(4):
             server.say(ann, ann, f"number {number}")
-        absence = Absence(seconds=1800, messages=2)
+        absence = Absence(seconds=1800, messages=most)
         async with living(server, store=store, clock=clock, absence=absence) as life:
             await server.reply(ann)
-            assert await life.turns(server.private(ann).id) == ["one", "number 2 | number 3"]
+            assert await life.turns(server.private(ann).id) == ["one", fetched]
 
 
 async def test_where_nothing_is_to_be_fetched_nothing_is_asked(server: DiscordServer) -> None:
@@ -240,7 +296,7 @@ async def test_each_shard_catches_up_with_its_own_chats(club: Club) -> None:
 async def test_told_to_stop_while_it_begins_a_session_it_stops(server: DiscordServer) -> None:
     async with living(server) as life:
         server.gateway.invalidate()
-        await server.wait_for(lambda: not server.gateway.live)
+        await server.wait_for(lambda: server.gateway.sockets and not server.gateway.live)
         life.running.cancel()
         await until(life.running.done, seconds=3)
 
