@@ -75,18 +75,27 @@ class Delivery:
             return await self.note(turn.changed(chunk=1))
         reply_to = reply_to_of(turn) if turn.chunk == 0 else ""
         nonce = nonce_of(turn, turn.chunk + 1) if turn.chunk or turn.preview else nonce_of(turn, 0)
-        turn = await self.note(turn.changed(chunk=turn.chunk + 1))
+        sent = turn.changed(chunk=turn.chunk + 1)
         out = replace(out, nonce=nonce, reply_to=reply_to)
         try:
-            await self.patiently(out.chat, partial(self.adapter.send, out))
+            await self.patiently(out.chat, partial(self._noted, turn, sent, out))
             self._count("sent")
         except Ambiguous:
             self._count("ambiguous")
-            logger.warning("chunk %s of turn %s: no reply came back, it is not sent again", turn.chunk, turn.id)
+            logger.warning("chunk %s of turn %s: no reply came back, it is not sent again", sent.chunk, turn.id)
         except Refused as error:
             self._count("refused")
-            logger.error("chunk %s of turn %s was refused: %s", turn.chunk, turn.id, error)
-        return turn
+            logger.error("chunk %s of turn %s was refused: %s", sent.chunk, turn.id, error)
+        return sent
+
+    async def _noted(self, turn: Turn, sent: Turn, out: Outgoing) -> None:
+        """Send a chunk that is noted before; one that has to wait is not, or it would be lost if all stopped now."""
+        await self.note(sent)
+        try:
+            await self.adapter.send(out)
+        except RetryLater:
+            await self.note(turn)
+            raise
 
     async def _edited(self, preview: str, out: Outgoing) -> bool:
         """Put a chunk in the place of a message; editing twice shows it once, so it may be repeated."""

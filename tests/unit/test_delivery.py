@@ -14,7 +14,7 @@ from core.errors import Ambiguous, Refused, RetryLater, Unreachable
 from core.llm import Completion
 from core.messages import ChatKey
 from tests.driving import ANNA, HeldAdapter, hold, turns, until
-from tests.fakes import FakeAdapter, ScriptedLLM, World
+from tests.fakes import FakeAdapter, FakeClock, ScriptedLLM, World
 
 LONG = "".join(chr(97 + n) * 10 for n in range(4))
 
@@ -250,6 +250,33 @@ async def test_an_answer_half_delivered_goes_on_from_the_next_chunk() -> None:
     assert [o.text[:1] for kind, o in adapter.calls] == ["a", "b", "c", "d"]
     assert len(world.llm.requests) == 1, "it is not answered again"
     assert (await turns(world))[0].state is State.DELIVERED
+
+
+class StandingClock(FakeClock):
+    """Time that stands still until `goes` is set: who sleeps goes on sleeping."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.asleep, self.goes = asyncio.Event(), asyncio.Event()
+
+    async def sleep(self, seconds: float) -> None:
+        self.asleep.set()
+        await self.goes.wait()
+        await super().sleep(seconds)
+
+
+async def test_a_chunk_that_waits_for_the_platform_when_all_stops_is_sent_after_the_restart() -> None:
+    clock = StandingClock()
+    world = World(llm=ScriptedLLM(lambda r: Completion(LONG)), adapter=FakeAdapter(limit=10), clock=clock)
+    world.adapter.troubles = [None, RetryLater(33)]
+    said = asyncio.create_task(world.say("hi"))
+    await clock.asleep.wait()
+    await world.engine.aclose(0)
+    await said
+    clock.goes.set()
+    await world.restart().recover()
+    await world.engine.aclose()
+    assert chunks(world) == ["a", "b", "c", "d"]
 
 
 async def test_a_preview_begun_before_the_restart_is_edited_not_sent_anew() -> None:
