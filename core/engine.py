@@ -99,6 +99,10 @@ class Engine:
             if self._judge(message) is Verdict.HEARD and await self.shared.store.receive(message, keep=False):
                 self._spawn(self._say(message, spoken(sentence, **values)))
 
+    def reading(self, message: Message) -> AbstractContextManager[None]:
+        """Let what the sender has just said wait for a message whose files are read until the block is left."""
+        return self._lanes.coming(message.chat, message.sender)
+
     def is_over(self, message: Message) -> bool:
         """Say whether a message will be passed over because too much was said: reading its files would be in vain."""
         return self._is_limited(message) and self.limit.is_over(message)

@@ -7,7 +7,7 @@ import logging
 import time
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from core.clock import came_within
@@ -15,7 +15,7 @@ from core.commands import Command
 from core.conversation import Turn
 from core.exchange import Exchange
 from core.kept import moved
-from core.messages import ChatKey, Message, Reply
+from core.messages import ChatKey, Message, Person, Reply
 
 logger = logging.getLogger("keepmind.engine")
 
@@ -44,7 +44,10 @@ class Entry:
 
 @dataclass(eq=False)
 class Lane:
-    """The queue of one chat. `exchange` is the turn in progress; `lock` is held from its burst to its delivery."""
+    """The queue of one chat. `exchange` is the turn in progress; `lock` is held from its burst to its delivery.
+
+    `coming` is who has said something that is still being read.
+    """
 
     chat: ChatKey
     queue: deque[Entry] = field(default_factory=deque)
@@ -53,6 +56,7 @@ class Lane:
     worker: asyncio.Task[None] | None = None
     exchange: Exchange | None = None
     holds: int = 0
+    coming: list[Person] = field(default_factory=list)
 
     def put(self, entry: Entry) -> None:
         """Queue something at the end."""
@@ -75,12 +79,16 @@ class Lane:
     async def burst(self, entries: list[Entry], quiet: float, longest: float) -> None:
         """Add what the same sender says until `quiet` seconds of silence, for at most `longest` seconds.
 
-        With `quiet` zero nothing is added. Anything else that is queued ends the burst, and so does a stop.
+        With `quiet` zero nothing is added. Anything else that is queued ends the burst, and so does a stop. What is
+        still being read of theirs is waited for, `longest` seconds each time: the parts of an album come one by one.
         """
-        ends = asyncio.get_running_loop().time() + longest
+        time = asyncio.get_running_loop().time
+        ends = time() + longest
         while quiet > 0 and entries[0].joins:
             self._take_joining(entries)
-            left = min(quiet, ends - asyncio.get_running_loop().time())
+            coming = entries[0].message.sender in self.coming
+            ends = time() + longest if coming else ends
+            left = min(longest if coming else quiet, ends - time())
             if self.queue or self._stopping or left <= 0 or not await came_within(self.news, left):
                 break
 
@@ -157,8 +165,21 @@ class Lanes:
             entry.message = moved(entry.message, new)
             self.put(new, entry)
 
+    @contextmanager
+    def coming(self, chat: ChatKey, sender: Person) -> Iterator[None]:
+        """Let a burst of a sender's in a chat wait for what is being read until the block is left."""
+        lane = self._lane(chat)
+        lane.coming.append(sender)
+        lane.news.set()
+        try:
+            yield
+        finally:
+            lane.coming.remove(sender)
+            lane.news.set()
+            self._close(lane)
+
     def _close(self, lane: Lane) -> None:
-        if lane.worker is None and not lane.holds:
+        if lane.worker is None and not lane.holds and not lane.coming:
             del self._lanes[lane.chat]
 
     def __len__(self) -> int:

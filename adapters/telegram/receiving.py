@@ -83,6 +83,10 @@ class Receiver:
         if hearing is Hearing.NOTHING or text is None:
             return
         ours = to_message(message, self._me, text, addressed=hearing is Hearing.ADDRESSED)
+        with self._engine.reading(ours):
+            await self._read(ours, message)
+
+    async def _read(self, ours: messages.Message, message: Message) -> None:
         if await self._engine.access.may_speak(ours):
             ours, problem = await self._with_file(ours, message)
             if problem is not None:

@@ -298,6 +298,17 @@ async def test_an_album_is_one_turn(server: TelegramServer, ann: User) -> None:
         assert [image.data for image in images] == [b"1", b"2", b"3"]
 
 
+async def test_an_album_whose_pictures_come_slowly_is_one_turn(server: TelegramServer, ann: User) -> None:
+    server.delay("getFile", 0.3)
+    async with living(server, quiet=0.1) as life:
+        server.album(ann, ann, [b"1", b"2", b"3"], caption="which is best?")
+        await server.reply(ann)
+        await server.quiet(0.5)
+        assert len(server.chat(ann).from_bot) == 1
+        images = life.llm.of("answer")[-1].messages[-1].images
+        assert [image.data for image in images] == [b"1", b"2", b"3"]
+
+
 async def test_m13_forwards_are_one_turn_with_their_origin(server: TelegramServer, ann: User) -> None:
     channel = server.channel("News")
     async with living(server, quiet=0.3) as life:
