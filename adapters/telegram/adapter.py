@@ -24,7 +24,7 @@ from adapters.telegram.media import Files
 from adapters.telegram.moves import Moves
 from adapters.telegram.polling import Polling
 from adapters.telegram.receiving import KINDS, Receiver
-from adapters.telegram.request import Requests
+from adapters.telegram.request import Asking, Requests
 from adapters.telegram.webhook import Address, Webhook
 from core.adapter import Outgoing
 from core.engine import Engine
@@ -74,7 +74,7 @@ class TelegramAdapter:
         self._options = options = options or Options()
         self.quiet = options.quiet
         self.pace: float | None = options.private_pace
-        self._requests = Requests(options.http), Requests(options.http)
+        self._requests = Requests(options.http), Asking(options.http)
         base, (request, asking) = options.api_url.rstrip("/"), self._requests
         self.bot = Bot(token, f"{base}/bot", f"{base}/file/bot", request, asking)
         self._moves = Moves(options.groups)

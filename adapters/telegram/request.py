@@ -8,6 +8,8 @@ from typing import Any
 
 from telegram.request import HTTPXRequest
 
+from adapters.telegram.updates import Json, is_update, readable
+
 CONNECTIONS = 16
 """Few carry more than Telegram allows: 30 messages a second take a tenth of a second each."""
 
@@ -34,3 +36,15 @@ class Requests(HTTPXRequest):
         """Make a call when a connection is free."""
         async with self._free:
             return await super().do_request(*given, **named)
+
+
+class Asking(Requests):
+    """Asks for updates; one that can't be read stops nothing."""
+
+    @staticmethod
+    def parse_json_payload(payload: bytes) -> Json:
+        """Read an answer."""
+        answer = Requests.parse_json_payload(payload)
+        if isinstance(found := answer.get("result"), list):
+            answer["result"] = [readable(update) for update in found if is_update(update)]
+        return answer

@@ -7,6 +7,7 @@ import hmac
 import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 from urllib.parse import urlsplit
 
 from aiohttp import web
@@ -15,6 +16,7 @@ from telegram.error import InvalidToken, TelegramError
 
 from adapters.telegram.intake import Intake
 from adapters.telegram.polling import REVOKED
+from adapters.telegram.updates import is_update, readable
 from core.errors import ConfigError, StoreError
 
 logger = logging.getLogger("keepmind.telegram")
@@ -83,15 +85,26 @@ class Webhook:
                 await asyncio.sleep(_PAUSE)
 
     async def _receive(self, request: web.Request) -> web.Response:
-        if not hmac.compare_digest(request.headers.get(HEADER, "").encode(), self._address.secret.encode()):
+        if not self._is_telegrams(request):
             return web.Response(status=403)
-        try:
-            update = Update.de_json(await request.json(), self._bot)
-        except Exception as error:  # whatever a body that is no update leads to
-            logger.warning("something that is no update was posted: %s", type(error).__name__)
+        body = await _body(request)
+        if not is_update(body):
             return web.Response(status=400)
         try:
-            await asyncio.shield(self._intake.put(update))
+            await asyncio.shield(self._intake.put(Update.de_json(readable(body), self._bot)))
         except StoreError:
             return web.Response(status=503)
         return web.Response()
+
+    def _is_telegrams(self, request: web.Request) -> bool:
+        said = request.headers.get(HEADER, "").encode("utf-8", "surrogateescape")
+        return hmac.compare_digest(said, self._address.secret.encode())
+
+
+async def _body(request: web.Request) -> Any:
+    """Give the JSON that was posted; None when it is none."""
+    try:
+        return await request.json()
+    except (ValueError, web.HTTPRequestEntityTooLarge) as error:
+        logger.warning("something that is no update was posted: %s", type(error).__name__)
+        return None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 import socket
 
@@ -111,16 +112,31 @@ async def test_only_telegram_may_post(server: TelegramServer, ann: User, address
         await until(lambda: server.api.webhook.url)
         async with aiohttp.ClientSession() as session:
             update = {"update_id": 1, "message": {"message_id": 1}}
-            for secret, status in (("", 403), ("wrong", 403), (SECRET, 400)):
+            for secret in ("", "wrong", "\udcffno text"):
                 async with session.post(address.url, json=update, headers={HEADER: secret}) as response:
-                    assert response.status == status
-            async with session.post(address.url, data=b"no json", headers={HEADER: SECRET}) as response:
-                assert response.status == 400
+                    assert response.status == 403
+            for body in (b"no json", b"\xff", b"[]", b"{}", io.BytesIO(b" " * 2**21)):
+                async with session.post(address.url, data=body, headers={HEADER: SECRET}) as response:
+                    assert response.status == 400
             async with session.get(address.url) as response:
                 assert response.status == 405
         assert not life.llm.requests
         server.say(ann, ann, "hi")
         await server.reply(ann)
+
+
+@pytest.mark.parametrize("by", ["polling", "webhook"])
+async def test_an_update_that_can_not_be_read_holds_nothing_up(
+    server: TelegramServer, ann: User, address: Address, by: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with living(server, webhook=address if by == "webhook" else None) as life:
+        server.api.updates.put("message", {"message_id": 1, "chat": {"id": ann.id}, "text": "a secret"})
+        server.say(ann, ann, "hi")
+        assert (await server.reply(ann)).text == "You said: hi"
+        assert not life.running.done()
+    assert not server.api.updates.pending
+    assert "can't be read" in caplog.text
+    assert "a secret" not in caplog.text
 
 
 class Failing(InMemoryStore):
