@@ -149,4 +149,9 @@ async def _tried(file: Wanted, files: Files) -> tuple[Attachment, Unread | None]
     try:
         return await files.read(file), None
     except Unread as problem:
-        return replace(file.unread, text=f"(not read, and the person was told: {problem})"), problem
+        return unread(file.unread, problem), problem
+
+
+def unread(attachment: Attachment, problem: Unread) -> Attachment:
+    """Name to the model what is not read; nobody but it tells the person."""
+    return replace(attachment, text=f"(not read; tell the person: {problem})")

@@ -10,9 +10,11 @@ from telegram.error import BadRequest, TelegramError
 
 from adapters.telegram.trouble import says
 from core import reading, sentences
-from core.reading import IMAGES, MEGABYTE, MOST_FILE, MOST_IMAGE, Readers, Unread, Wanted
+from core.messages import Attachment
+from core.reading import IMAGES, MEGABYTE, MOST_FILE, MOST_IMAGE, Readers, Unread, Wanted, unread
 
 _PAUSES = (0.5, 2.0)
+_UNREADABLE = ("animation", "video", "paid_media", "live_photo")
 
 
 def wanted(message: Message) -> Wanted | None:
@@ -40,6 +42,12 @@ def _best(sizes: tuple[PhotoSize, ...]) -> PhotoSize:
 def is_unreadable(message: Message) -> bool:
     """Tell whether somebody sent something that can't be read at all: a sticker, a poll, a video."""
     return bool(message.effective_attachment or message.story or message.checklist) and wanted(message) is None
+
+
+def unreadable(message: Message) -> Attachment:
+    """Name to the model what came with words and can't be read."""
+    kind = next((kind for kind in _UNREADABLE if getattr(message, kind)), "")
+    return unread(Attachment("file", kind.replace("_", " ")), Unread(sentences.UNREADABLE))
 
 
 class Files(reading.Files):

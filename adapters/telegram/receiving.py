@@ -18,7 +18,7 @@ from adapters.telegram.buttons import Buttons
 from adapters.telegram.commands import Names
 from adapters.telegram.conversion import PLATFORM, is_private, to_key, to_message, to_press, words
 from adapters.telegram.groups import Groups, is_command
-from adapters.telegram.media import Files, is_unreadable, wanted
+from adapters.telegram.media import Files, is_unreadable, unreadable, wanted
 from adapters.telegram.moves import Moves
 from core import messages
 from core.adapter import Outgoing
@@ -90,7 +90,7 @@ class Receiver:
         if await self._engine.access.may_speak(ours):
             ours, problem = await self._with_file(ours, message)
             if problem is not None:
-                await self._engine.decline(ours, problem.sentence, **problem.values)
+                await self._decline(ours, message, problem)
                 return
         await self._engine.accept(ours)
 
@@ -103,10 +103,23 @@ class Receiver:
         """Add what was sent beside the words; or tell why it is nothing the bot could answer."""
         file = wanted(message)
         if file is None:
-            return ours, Unread(UNREADABLE) if is_unreadable(message) and ours.private and not ours.text else None
+            return self._without_file(ours, message)
         if not ours.addressed or self._engine.is_over(ours):
             return replace(ours, attachments=(file.unread,)), None
         return await with_files(ours, [file], self._files)
+
+    def _without_file(self, ours: messages.Message, message: Message) -> tuple[messages.Message, Unread | None]:
+        if not is_unreadable(message):
+            return ours, None
+        if message.caption:
+            return replace(ours, attachments=(unreadable(message),)), None
+        return ours, Unread(UNREADABLE) if ours.private and not ours.text else None
+
+    async def _decline(self, ours: messages.Message, message: Message, problem: Unread) -> None:
+        """Say once why something can't be read, also of an album."""
+        album = message.media_group_id
+        said = replace(ours, id=f"album {album}") if album else ours
+        await self._engine.decline(said, problem.sentence, **problem.values)
 
     async def _tell(self, ours: messages.Message, sentence: str) -> None:
         if await self._engine.shared.store.receive(ours, keep=False):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
+from typing import Any
 
 import pytest
 
@@ -157,6 +158,27 @@ async def test_m02_what_can_not_be_read_is_said_in_private_alone(server: Telegra
         assert not life.llm.requests
 
 
+def video(server: TelegramServer) -> dict[str, Any]:
+    file = server.api.world.add_file("a.mp4", "video/mp4", b"moving")
+    return {"video": file.shape() | {"width": 1, "height": 1, "duration": 2}}
+
+
+async def test_m02_the_model_knows_of_a_video_that_came_with_words(server: TelegramServer, ann: User) -> None:
+    async with living(server) as life:
+        server.send(ann, ann, video(server) | {"caption": "what happens here?"})
+        await server.reply(ann)
+        assert life.asked()[-1].startswith("what happens here?\n(file: video)\n(not read; tell the person: ")
+
+
+async def test_m02_an_album_of_videos_is_answered_by_one_sentence(server: TelegramServer, ann: User) -> None:
+    async with living(server):
+        for _ in range(3):
+            server.send(ann, ann, video(server) | {"media_group_id": "13000000000001"})
+        await server.reply(ann)
+        await server.quiet(0.2)
+        assert [message.text for message in server.chat(ann).from_bot] == [sentences.UNREADABLE]
+
+
 async def test_places_and_contacts_reach_the_model(server: TelegramServer, ann: User) -> None:
     async with living(server, quiet=0.0) as life:
         server.location(ann, ann, 50.45, 30.52)
@@ -184,7 +206,7 @@ async def test_m06_a_file_too_large_is_not_fetched(server: TelegramServer, ann: 
         assert (await server.reply(ann)).text == sentences.TOO_LARGE.format(megabytes=20)
         said = server.document(ann, ann, "big.txt", b"x", size=25 * 2**20, caption="what is in it?")
         await server.reply(ann, after=said)
-        assert "too large" in life.asked()[-1]
+        assert "tell the person: This file is too large" in life.asked()[-1]
     assert not server.journal.counts["getFile"]
 
 
