@@ -15,6 +15,11 @@ def words_of(text: str, keep: str = "") -> list[str]:
     return [word for word in spaced.split() if any(c.isalnum() for c in word)]
 
 
+def is_blank(text: str) -> bool:
+    """Say whether nothing of a text would be seen: it is empty, or made of spaces and marks of no width."""
+    return all(character.isspace() or unicodedata.category(character) == "Cf" for character in text)
+
+
 def is_lettered(character: str) -> bool:
     """Say whether a character is a letter, a digit, or a mark on one."""
     return character.isalnum() or unicodedata.category(character).startswith("M")

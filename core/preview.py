@@ -13,6 +13,7 @@ from core.clock import came_within
 from core.conversation import Turn
 from core.delivery import Delivery, nonce_of, reply_to_of
 from core.errors import Ambiguous, DeliveryError, RetryLater
+from core.letters import is_blank
 
 logger = logging.getLogger("keepmind.delivery")
 TYPING_SECONDS = 4
@@ -37,7 +38,7 @@ class Preview:
     async def show(self, text: str) -> None:
         """Take the text so far; what is blank is never shown."""
         self.text = text
-        if text.strip() and self._adapter.pace is not None:
+        if not is_blank(text) and self._adapter.pace is not None:
             self._news.set()
         await asyncio.sleep(0)
 

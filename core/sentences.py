@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from core.conversation import Answer
 from core.errors import ContextOverflow, LLMError, LLMRejected
+from core.letters import is_blank
 from core.messages import Person
 from core.translation import marked, spoken
 
@@ -59,7 +60,7 @@ def shown(answer: Answer) -> str:
     text = answer.text.strip()
     if answer.finish == "declined":
         return text or spoken(DECLINED)
-    if not text:
+    if is_blank(text):
         blank = TOO_LONG if answer.finish == "length" else BLANK
         return spoken(blank)
     mark = {"length": CUT_OFF, "interrupted": INTERRUPTED}.get(answer.finish)

@@ -12,6 +12,7 @@ from telegramify_markdown import convert
 from telegramify_markdown.config import RenderConfig
 from telegramify_markdown.converter import STANDARD_OPTIONS
 
+from core.letters import is_blank
 from core.sentences import BLANK
 from core.splitting import utf16_length
 from core.translation import spoken
@@ -51,7 +52,7 @@ _CONFIG = _plain_marks()
 def clean(text: str) -> str:
     """Take out what Telegram refuses or doesn't show; never gives a blank text."""
     shown = _LONE.sub("\ufffd", _UNSHOWN.sub(" ", text))
-    return shown if shown.strip() else spoken(BLANK)
+    return spoken(BLANK) if is_blank(shown) else shown
 
 
 def formatted(markdown: str) -> Formatted:
@@ -65,7 +66,7 @@ def _formatted(source: str) -> Formatted:
         text, entities = convert(literal(source), config=_CONFIG)
     except Exception:  # whatever a parser trips over, the words arrive
         return Formatted(source)
-    if not text.strip():
+    if is_blank(text):
         return Formatted(source)
     return Formatted(text, tuple(MessageEntity(**entity.to_dict()) for entity in entities))
 

@@ -12,6 +12,7 @@ from adapters.telegram.server import entities as entities_
 from adapters.telegram.server.arguments import Arguments
 from adapters.telegram.server.markup import parse
 from adapters.telegram.server.refusals import Json, bad_request
+from core.letters import is_blank
 from core.splitting import utf16_length
 
 MOST_TEXT = 4096
@@ -32,7 +33,7 @@ def text_of(arguments: Arguments, field: str = "text", most: int = MOST_TEXT) ->
     else:
         found = entities_.checked(text, given or [])
     text, found = _trimmed(*_without_returns(_CONTROL.sub(" ", text), found))
-    if not text and field == "text":
+    if is_blank(text) and field == "text":
         raise bad_request("text must be non-empty")
     if utf16_length(text) > most:
         raise bad_request("message is too long" if field == "text" else "message caption is too long")

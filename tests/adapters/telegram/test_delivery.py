@@ -8,6 +8,7 @@ from adapters.inmemory import InMemoryStore
 from adapters.telegram.server import Limits, TelegramServer, User
 from core.bot import Bot
 from core.commands import Context, command
+from core.letters import is_blank
 from core.llm import Completion, Request
 from core.messages import Attachment, ChatKey, Choice, Reply
 from core.sentences import BLANK
@@ -20,7 +21,7 @@ async def answers(server: TelegramServer, ann: User, text: str) -> list[str]:
     """Let the bot answer with a text after a preview; give the texts that are seen in the end."""
     async with living(server, llm=(llm := held(text))):
         server.say(ann, ann, "go")
-        await until(lambda: llm.requests and (server.chat(ann).drafts or not text.strip()))
+        await until(lambda: llm.requests and (server.chat(ann).drafts or is_blank(text)))
         go_on(llm)
         await server.reply(ann)
         await server.quiet(0.1)
@@ -63,7 +64,7 @@ async def test_a08_long_code_is_code_in_every_part(server: TelegramServer, ann: 
     assert "\n".join(shown).count("print(") == 200
 
 
-@pytest.mark.parametrize("text", ["", "   ", "\n"])
+@pytest.mark.parametrize("text", ["", "   ", "\n", "\u200b \u2060"])
 async def test_a11_a_blank_answer_is_one_sentence(server: TelegramServer, ann: User, text: str) -> None:
     assert await answers(server, ann, text) == [BLANK]
     assert not [call for call in server.journal.of("sendMessage") if not call.text.strip()]
