@@ -145,6 +145,8 @@ class Engine:
         who = message.sender
         if message.anonymous or not message.addressed or await self.access.is_blocked(message):
             return
+        if self.limit.judge(message) is not Verdict.HEARD:
+            return
         code, is_new = await self.pairing.ask(who, message.language)
         if is_new or message.text.startswith("/start"):
             sentence, only_for = sentences.stranger(who, code), None if message.private else who

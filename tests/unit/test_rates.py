@@ -107,6 +107,13 @@ async def test_commands_are_not_limited(command: str) -> None:
         assert await world.said(command)
 
 
+async def test_a_stranger_is_held_to_the_limit_too_and_not_even_told() -> None:
+    world = Limited(allowed=())
+    for _ in range(9):
+        await world.say("/start")
+    assert len(world.adapter.texts()) == 2
+
+
 async def test_admins_and_talk_that_is_not_for_the_bot_are_not_limited() -> None:
     world = Limited()
     for _ in range(9):
