@@ -120,6 +120,12 @@ def _is_anonymous(message: Message) -> bool:
     return sender is None or message.sender_chat is not None or sender.id in _STAND_INS
 
 
+def is_bots(message: Message) -> bool:
+    """Tell whether another bot said it: two that answer each other never end."""
+    sender = message.from_user
+    return sender is not None and sender.is_bot and not _is_anonymous(message)
+
+
 def _name(message: Message) -> str:
     if message.sender_chat or not message.from_user:
         return message.author_signature or (message.sender_chat or message.chat).effective_name or ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from telegram import Message, MessageEntity, User
 
-from adapters.telegram.conversion import is_private, replied, to_key
+from adapters.telegram.conversion import is_bots, is_private, replied, to_key
 from core.messages import ChatKey
 from core.modes import Hearing, Modes, heard
 
@@ -25,7 +25,7 @@ class Groups(Modes):
         """Decide about a message; the parts of an album go with the one before."""
         if is_private(message.chat):
             return Hearing.ADDRESSED
-        if message.is_automatic_forward:
+        if message.is_automatic_forward or is_bots(message):
             return Hearing.NOTHING
         return self._album(message, self._alone(message, me))
 

@@ -99,6 +99,13 @@ def test_the_copy_of_a_post_in_its_discussion_is_no_talk(server: TelegramServer,
     assert Groups("open").hearing(last(server), ME) is Hearing.NOTHING
 
 
+def test_what_another_bot_says_is_not_heard(server: TelegramServer, ann: world.User) -> None:
+    group = server.supergroup("Club", [ann])
+    other = world.User(6_000_000_001, "Other", username="other_bot", is_bot=True)
+    server.say(other, group, "@keepmind_bot hi")
+    assert Groups("open").hearing(last(server), ME) is Hearing.NOTHING
+
+
 def test_a_post_of_a_channel_is_anonymous(server: TelegramServer) -> None:
     channel = server.channel("News", bot=True)
     server.post(channel, "news!")
