@@ -9,7 +9,7 @@ JOINED = marked(
 JOINED_MENTION = marked("what is addressed to me")
 JOINED_ALL = marked("what is said")
 IN_PRIVATE = marked(
-    "This is for your eyes only. Press the button to open our private chat, press Start, and ask me there."
+    "This is for your eyes only. Press the button to open our private chat, press Start, then ask me here again."
 )
 OPEN_PRIVATE = marked("Open the private chat")
 NO_BUTTON = marked("This button is somebody else's, or too old.")

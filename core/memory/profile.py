@@ -20,6 +20,7 @@ from core.messages import Choice, Person
 from core.prompt import Prompt
 from core.rendering import speaker
 from core.tools import Tool, ToolContext, tool
+from core.translation import spoken
 
 FIELDS = (
     "name",
@@ -64,7 +65,7 @@ async def update_memory(
         return facts.change(context.call, key, value)
     if name == "remove":
         return facts.remove(context.call, key, _one(value))
-    context.choices.append(Choice("Forget everything about me", "/memory clear yes"))
+    context.choices.append(Choice(spoken("Forget all facts"), "/memory clear yes"))
     return "proposed: the person is asked to confirm that all facts are forgotten; nothing is removed yet"
 
 

@@ -130,7 +130,7 @@ class Places:
         place = self.chat(chat)
         found = self.api.world.commands
         for scope in _scopes(user, place):
-            for language in (user.language, ""):
+            for language in (user.language.partition("-")[0], ""):
                 if commands := found.get((scope, language)):
                     return commands
         return []

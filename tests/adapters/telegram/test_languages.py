@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from adapters.inmemory import InMemoryStore
 from adapters.telegram.server import TelegramServer, User
 from adapters.telegram.server.world import Message
 from core import sentences
+from core.llm import Completion, Request
 from core.translation import speaking, spoken
 from tests.adapters.telegram.life import living, until
+from tests.fakes import ScriptedLLM, calling
 
 
 @pytest.fixture
@@ -53,6 +56,25 @@ async def test_a_stranger_is_refused_in_their_language(server: TelegramServer, v
         assert (await told(server, bao, "你好")).text.startswith("我还不认识您")
 
 
+async def test_that_the_model_would_forget_all_is_confirmed_by_a_russian_button_also_after_a_restart(
+    server: TelegramServer, vera: User
+) -> None:
+    def script(request: Request) -> Completion:
+        proposes = request.messages[-1].role == "user" and "забудь" in request.messages[-1].content
+        return calling(("update_memory", '{"action": "clear"}')) if proposes else Completion("Правда?")
+
+    store, llm = InMemoryStore(), ScriptedLLM(script)
+    async with living(server, llm=llm, store=store):
+        await told(server, vera, "/memory_set city Рим")
+        asked = await told(server, vera, "забудь всё")
+        assert [button["text"] for button in asked.buttons] == ["Забыть все факты"]
+        assert await store.holds("Рим")
+    async with living(server, llm=llm, store=store):
+        await server.answered(server.press(vera, asked, "Забыть все факты"))
+        await server.wait_for(lambda: asked.text.startswith("Стёрто: "))
+        assert "Рим" not in (await told(server, vera, "/memory")).text
+
+
 async def test_each_in_a_group_is_answered_in_their_own_language(
     server: TelegramServer, ann: User, vera: User, bao: User
 ) -> None:
@@ -90,7 +112,7 @@ async def test_a_strangers_button_is_refused_in_the_language_of_who_presses_it(
 
 
 async def test_menus_are_in_every_language(server: TelegramServer, ann: User, vera: User) -> None:
-    bao, root = server.person("宝", language="zh"), server.person("Корень", language="ru")
+    bao, root = server.person("宝", language="zh-hans"), server.person("Корень", language="ru")
     group = server.supergroup("Club", [vera])
     async with living(server, admins=[f"telegram:{root.id}"], admin_ids=[root.id]):
         await until(lambda: server.journal.counts["setMyCommands"] == 15)
