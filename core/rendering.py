@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 from core.letters import words_of
 from core.llm import PromptMessage
 from core.messages import Attachment, Message
+from core.splitting import utf16_length
 
 if TYPE_CHECKING:
     from core.conversation import Turn
 
 QUOTE_LIMIT = 1000
+CUT_AT = 4096
+"""UTF-16 units of a message that may be cut off: what is longer is sent in several."""
 _ROLES = {"system", "assistant", "user", "tool", "developer", "function", "bot", "admin", "administrator"}
 _BRACKETS = ("[", "［", "【", "〔", "❲", "⟦")
 _INVISIBLE = " \t\xa0\u3000\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\ufeff"
@@ -98,7 +102,21 @@ def segment_block(text: str) -> str:
 def person_message(turn: Turn) -> PromptMessage:
     """Write what was said in a turn as one user message, with the images it still holds."""
     images = tuple(a for m in turn.messages for a in m.attachments if a.kind == "image" and a.data)
-    return PromptMessage("user", "\n".join(said(m) for m in turn.messages), images)
+    return PromptMessage("user", "\n".join(said(m) for m in _pasted(turn.messages)), images)
+
+
+def _pasted(messages: Iterable[Message]) -> list[Message]:
+    """Put the parts of a long paste, which the person's app cut for its length, together again."""
+    whole: list[Message] = []
+    full = False
+    for message in messages:
+        plain = not (message.quote or message.forwarded or message.attachments)
+        if full and plain:
+            whole[-1] = replace(whole[-1], text=whole[-1].text + message.text)
+        else:
+            whole.append(message)
+        full = utf16_length(message.text) == CUT_AT and not (message.forwarded or message.attachments)
+    return whole
 
 
 def bot_messages(turn: Turn) -> list[PromptMessage]:

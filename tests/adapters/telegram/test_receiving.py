@@ -122,11 +122,12 @@ async def test_e09_what_can_not_be_stored_comes_again_in_order(server: TelegramS
 
 async def test_e11_a_long_paste_is_one_turn(server: TelegramServer, ann: User) -> None:
     async with living(server, quiet=0.3) as life:
-        parts = server.paste(ann, ann, "word " * 5000)
+        parts = server.paste(ann, ann, text := "".join(f"word{n} " for n in range(3000)))
         assert len(parts) > 5
         await server.reply(ann)
         await server.quiet(0.1)
         assert len(life.llm.of("answer")) == 1
+        assert life.asked() == [text], "joined without added text"
 
 
 async def test_m01_an_edit_is_remembered_and_not_answered(server: TelegramServer, ann: User) -> None:
