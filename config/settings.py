@@ -252,7 +252,7 @@ class Telegram(Section):
     def _webhook_is_secret(self) -> Telegram:
         if self.webhook_url and not self.webhook_secret:
             raise ValueError(
-                "telegram.webhook_secret must be set with telegram.webhook_url, so that only Telegram posts"
+                "TELEGRAM_WEBHOOK_SECRET must be set with telegram.webhook_url, so that only Telegram posts"
             )
         return self
 

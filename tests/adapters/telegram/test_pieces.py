@@ -186,7 +186,7 @@ async def test_the_settings_make_the_adapter() -> None:
 @pytest.mark.parametrize(
     ("environ", "said"),
     [
-        ({"TELEGRAM_WEBHOOK_URL": "https://bot.example.org"}, "telegram.webhook_secret must be set with TELEGRAM_WEBH"),
+        ({"TELEGRAM_WEBHOOK_URL": "https://bot.example.org"}, "TELEGRAM_WEBHOOK_SECRET must be set with TELEGRAM_WEBH"),
         ({"TELEGRAM_WEBHOOK_SECRET": "no spaces please"}, "TELEGRAM_WEBHOOK_SECRET: it must be 1 to 256 letters"),
         ({"TELEGRAM_WEBHOOK_PORT": "70000"}, "TELEGRAM_WEBHOOK_PORT is '70000'; it must be a whole number from 1 to"),
         ({"KEEPMIND_TELEGRAM__GROUP_MODE": "loud"}, "it must be one of mention, listen, open, off"),
