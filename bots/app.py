@@ -87,11 +87,12 @@ async def _clock(engine: Engine, settings: Settings, at_once: bool) -> AsyncIter
 @asynccontextmanager
 async def open_database(settings: Settings) -> AsyncIterator[ConversationStore]:
     """Open the database, its schema upgraded, until the block ends. Raises StoreError in one sentence."""
+    from adapters.snowball import stem
     from adapters.sql import open_store
 
     if settings.storage.database_url is None:
         _make_folder(settings.storage.data_dir)
-    store = await open_store(settings.storage.url)
+    store = await open_store(settings.storage.url, stem=stem)
     try:
         yield store
     finally:

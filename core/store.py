@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
 from core.facts import Change
 from core.messages import ChatKey, Message, Person
+from core.search import Query
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +166,13 @@ class ConversationStore(Protocol):
 
     async def said(self, chat: ChatKey, message_id: str) -> Message | None:
         """Give a message as it is kept, waiting or in its turn; None when it is unknown or erased."""
+        ...
+
+    async def search(self, chat: ChatKey, query: Query) -> Sequence[Turn]:
+        """Find what was said in a chat, best first; never in another, nor on a branch that was left.
+
+        A turn is found once it is no longer open, by what was said and by its answer.
+        """
         ...
 
     async def move_chat(self, old: ChatKey, new: ChatKey) -> None:

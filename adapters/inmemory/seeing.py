@@ -12,9 +12,10 @@ from typing import Any
 from pydantic_core import to_jsonable_python
 
 from adapters.inmemory.state import Rows
-from core.conversation import OPEN, PersonSettings
+from core.conversation import OPEN, PersonSettings, Turn
 from core.kept import export_of, latest, storable
 from core.messages import ChatKey, Person
+from core.search import Entry, Query, found, turn_terms
 from core.store import ChatInfo, Stats
 
 
@@ -37,6 +38,17 @@ class Seeing(Rows):
         for (chat, _), one in self._inbox.items():
             received[chat] = max(one.at, received.get(chat, one.at))
         return latest({**found, **received}, platform, limit)
+
+    async def search(self, chat: ChatKey, query: Query) -> Sequence[Turn]:
+        await asyncio.sleep(0)
+        chat = storable(chat)
+        entries = {turn.id: self._entry(turn) for turn in self._turns_of(chat)}
+        head = self._chats[chat].head if chat in self._chats else None
+        hits = found(entries, head, query, self._terms)
+        return [self._turns[turn] for turn in hits]
+
+    def _entry(self, turn: Turn) -> Entry:
+        return Entry(turn.id, turn.parent, turn.at.timestamp(), turn_terms(turn, self._terms))
 
     async def stats(self) -> Stats:
         await asyncio.sleep(0)

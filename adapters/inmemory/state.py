@@ -9,6 +9,7 @@ from core.conversation import PersonSettings, Segment, Step, Turn
 from core.facts import Change, Fact
 from core.messages import ChatKey, Message, Person
 from core.store import AuditEntry, Job
+from core.terms import Stem, Terms
 
 
 @dataclass
@@ -44,7 +45,7 @@ class Queued:
 class Rows:
     """The rows of all tables, in plain dictionaries."""
 
-    def __init__(self) -> None:
+    def __init__(self, stem: Stem | None = None) -> None:
         self._inbox: dict[tuple[ChatKey, str], Received] = {}
         self._chats: dict[ChatKey, Chat] = {}
         self._turns: dict[int, Turn] = {}
@@ -59,6 +60,7 @@ class Rows:
         self._block: dict[str, tuple[str, datetime]] = {}
         self._moves: dict[ChatKey, ChatKey] = {}
         self._pairings: dict[Person, tuple[str, datetime]] = {}
+        self._terms = Terms(stem)
         self._last_id = 0
 
     def _chat(self, key: ChatKey) -> Chat:

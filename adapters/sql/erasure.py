@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sqlalchemy import BindParameter, bindparam, delete, func, null, or_, select, update
 
-from adapters.sql import chats, facts
+from adapters.sql import archive, chats, facts
 from adapters.sql.buttons import DELETE_OWN as DELETE_BUTTONS
 from adapters.sql.database import Transaction
 from adapters.sql.inbox import FIND, WAITING
@@ -31,6 +31,7 @@ from core.conversation import Segment, Turn
 from core.kept import Gone, covering, cut, storable, tells, unsaid, withdrawn
 from core.messages import ChatKey, Message, Person
 from core.store import Receipt
+from core.terms import Terms
 
 _in_chat: BindParameter[str] = bindparam("chat")
 _of_person: BindParameter[str] = bindparam("person")
@@ -158,6 +159,7 @@ def _cut_out(tx: Transaction, chat: str, erased: set[int]) -> int:
     _delete_segments(tx, chat, doing.segments)
     tx.many(RELEASE, [{"chat": chat, "of_turn": turn} for turn in erased])
     tx.many(DELETE_TURN, [{"turn": turn} for turn in erased])
+    archive.cut_out(tx, chat, erased, doing.parents)
     tx.run(chats.AFTER_ERASURE, of_chat=chat, head=doing.head)
     return len(doing.segments)
 
@@ -243,7 +245,7 @@ def _withdraw_history(tx: Transaction, person: str, scope: str, gone: Gone, turn
     return Counter(changes=tx.many(DELETE_CHANGE, [{"row": row} for row in doomed]))
 
 
-def edit(tx: Transaction, chat: ChatKey, message_id: str, text: str) -> bool:
+def edit(tx: Transaction, chat: ChatKey, message_id: str, text: str, terms: Terms) -> bool:
     """Replace the text of a message, waiting or in its turn, and take back what was made from the old one."""
     key, message_id, text = chat_key(chat), storable(message_id), storable(text)
     this = {"in_chat": key, "of_message": message_id}
@@ -254,7 +256,7 @@ def edit(tx: Transaction, chat: ChatKey, message_id: str, text: str) -> bool:
         return True
     turn = _holding(tx, key, message_id, taken_by)
     if turn is not None:
-        _reword(tx, key, turn, message_id, text)
+        _reword(tx, key, turn, message_id, text, terms)
     return turn is not None
 
 
@@ -277,11 +279,12 @@ def _holding(tx: Transaction, chat: str, message_id: str, turn: int | None) -> T
     return None
 
 
-def _reword(tx: Transaction, chat: str, turn: Turn, message_id: str, text: str) -> None:
+def _reword(tx: Transaction, chat: str, turn: Turn, message_id: str, text: str, terms: Terms) -> None:
     messages = tuple(replace(m, text=text) if m.id == message_id else m for m in turn.messages)
     if messages == turn.messages:
         return
     tx.run(REWORD, turn=turn.id, messages=to_body(MESSAGES_JSON, messages)[1])
+    archive.reword(tx, chat, replace(turn, messages=messages), terms)
     parents: dict[int, int | None] = dict(tx.rows(PARENTS, chat=chat))
     _delete_segments(tx, chat, covering({turn.id}, parents, _segments(tx, chat)))
     _withdraw(tx, tx.rows(OWNERS, chat=chat, source=chat), unsaid(replace(turn, messages=messages)))

@@ -7,7 +7,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, String, and_, bindparam, delete, null, or_, select, update
 
-from adapters.sql import chats
+from adapters.sql import archive, chats
 from adapters.sql.access import ALLOW_ENTRY, BLOCK_ENTRY
 from adapters.sql.database import Transaction
 from adapters.sql.erasure import (
@@ -161,6 +161,7 @@ def _move_turns(tx: Transaction, old: str, new: str) -> None:
         messages = tuple(moved(m, to) for m in MESSAGES_JSON.validate_json(body))
         tx.run(MOVE_TURN, turn=turn, to=new, messages=to_body(MESSAGES_JSON, messages)[1])
     tx.many(REPARENT, [{"turn": turn, "to": parent} for turn, parent in doing.parents.items()])
+    archive.move(tx, old, new, doing.parents)
     tx.many(REBASE, [{"segment": segment, "to": turn} for segment, turn in doing.befores.items()])
     tx.many(DELETE_SEGMENT, [{"segment": segment} for segment in doing.segments])
     tx.run(MOVE_SEGMENTS, of_chat=old, to=new)

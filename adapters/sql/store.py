@@ -10,6 +10,7 @@ from typing import Any
 
 from adapters.sql import (
     access,
+    archive,
     buttons,
     chats,
     erasure,
@@ -34,14 +35,17 @@ from core.conversation import Conversation, PersonSettings, Segment, State, Step
 from core.errors import StoreError
 from core.facts import Change
 from core.messages import ChatKey, Message, Person
+from core.search import Query
 from core.store import AuditEntry, ChatInfo, Job, Receipt, Stats
+from core.terms import Stem, Terms
 
 
 class SqlStore:
     """A ConversationStore in a SQLite database; get one from `open_store`."""
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, terms: Terms) -> None:
         self._database = database
+        self._terms = terms
 
     async def receive(self, message: Message, *, keep: bool = True) -> bool:
         return await self._database.single(inbox.receive, message, keep)
@@ -50,16 +54,16 @@ class SqlStore:
         return await self._database.read(inbox.waiting)
 
     async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:
-        return await self._database.quick(turns.begin, messages, state, tokens, at)
+        return await self._database.quick(turns.begin, messages, state, tokens, at, self._terms)
 
     async def load(self, chat: ChatKey, person: Person | None = None, *, private: bool = True) -> Conversation:
         return await self._database.read(turns.load, chat, person, private)
 
     async def open(self, messages: Sequence[Message], *, tokens: int, at: datetime) -> tuple[Conversation, Turn]:
-        return await self._database.quick(turns.open_turn, messages, tokens, at)
+        return await self._database.quick(turns.open_turn, messages, tokens, at, self._terms)
 
     async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
-        await self._database.quick(turns.save, turn, jobs)
+        await self._database.quick(turns.save, turn, jobs, self._terms)
 
     async def progress(self, turn_id: int, *, chunk: int, preview: str, state: State) -> None:
         await self._database.single(turns.progress, turn_id, chunk, preview, state)
@@ -77,10 +81,13 @@ class SqlStore:
         return await self._database.write(chats.raise_epoch, chat)
 
     async def edit(self, chat: ChatKey, message_id: str, text: str) -> bool:
-        return await self._database.write(erasure.edit, chat, message_id, text)
+        return await self._database.write(erasure.edit, chat, message_id, text, self._terms)
 
     async def said(self, chat: ChatKey, message_id: str) -> Message | None:
         return await self._database.read(erasure.said, chat, message_id)
+
+    async def search(self, chat: ChatKey, query: Query) -> Sequence[Turn]:
+        return await self._database.read(archive.search, chat, query, self._terms)
 
     async def move_chat(self, old: ChatKey, new: ChatKey) -> None:
         await self._database.write(moving.move_chat, old, new)
@@ -208,13 +215,19 @@ class SqlStore:
 
 
 async def open_store(
-    url: str, *, synchronous: Synchronous = "NORMAL", patience: float = 5.0, chats: int = 1000, connections: int = 8
+    url: str,
+    *,
+    synchronous: Synchronous = "NORMAL",
+    patience: float = 5.0,
+    chats: int = 1000,
+    connections: int = 8,
+    stem: Stem | None = None,
 ) -> SqlStore:
     """Open the database at a path, or at a `sqlite:///` or `postgresql://` address, made or brought up to date first.
 
     `patience` is how many seconds to wait for what other programs hold, or for a lost server. Of SQLite: `synchronous`
     is its own setting, `chats` how many chats are kept decoded. Of PostgreSQL: `connections` is how many there are at
-    most.
+    most. `stem` gives the stems of words, by which what was said is found.
     Raises StoreError, leaving the database as it is, when it can't be used or is not ours.
     """
     database: Database
@@ -225,7 +238,7 @@ async def open_store(
     else:
         database = SqliteDatabase(url, synchronous=synchronous, patience=patience, cache=Cache(chats))
     await database.start(upgrade.upgrade)
-    return SqlStore(database)
+    return SqlStore(database, Terms(stem))
 
 
 async def read_schema(url: str) -> Schema:

@@ -236,6 +236,23 @@ class MoveRow(Row, table=True):
     new: str
 
 
+class ArchiveRow(Row, table=True):
+    """The terms a turn is found by: of what was said, and of the answer. By chat, so that a search reads no other's.
+
+    `parent` and `at` are the turn's.
+    """
+
+    __tablename__ = "archive"
+    __table_args__ = (KEYED,)
+
+    chat: str = Field(primary_key=True)
+    turn: int = Field(primary_key=True, sa_type=BigInteger)
+    parent: int | None = Field(default=None, sa_type=BigInteger)
+    at: int = Field(sa_type=BigInteger)
+    said: str = Field(sa_type=Text)
+    replied: str = Field(default="", sa_type=Text)
+
+
 METADATA = Row.metadata
 for _column in (column for table in METADATA.tables.values() for column in table.columns):
     if isinstance(_column.type, AutoString):  # keys are compared and sorted as SQLite does it, in whatever language
@@ -245,3 +262,4 @@ INBOX, CHAT, TURN, SEGMENT = (METADATA.tables[name] for name in ("inbox", "chat"
 PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fact", "change", "source"))
 JOB, AUDIT, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "button"))
 ALLOW, BLOCK, PAIRING, MOVE = (METADATA.tables[name] for name in ("allow", "block", "pairing", "move"))
+ARCHIVE = METADATA.tables["archive"]

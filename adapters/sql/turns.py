@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, insert, select, text, update
 
-from adapters.sql import chats, inbox
+from adapters.sql import archive, chats, inbox
 from adapters.sql.cache import NOTHING, change_turn
 from adapters.sql.chats import ChatState
 from adapters.sql.database import Transaction
@@ -35,6 +35,7 @@ from core.errors import StaleEpoch
 from core.kept import bare, storable
 from core.messages import PRIVATE, ChatKey, Message, Person
 from core.store import Job
+from core.terms import Terms
 
 _this = TURN.c.id == bindparam("turn")
 _BEGUN = ("chat", "sender", "parent", "state", "epoch", "at", "tokens", "heavy", "messages")
@@ -60,27 +61,35 @@ BY_ID = Statement(select(*TURN_COLUMNS).where(_this))
 OPEN = Statement(select(*TURN_COLUMNS).where(text("state IN ('received', 'answered')")).order_by(TURN.c.id))
 
 
-def begin(tx: Transaction, messages: Sequence[Message], state: State, tokens: int, at: datetime) -> Turn:
+def begin(tx: Transaction, messages: Sequence[Message], state: State, tokens: int, at: datetime, terms: Terms) -> Turn:
     """Take waiting messages into a new turn at the head."""
     tx.hold(chat_key(messages[0].chat))
     chat = chats.state_of(tx, chat_key(messages[0].chat), "")
-    return _begin(tx, messages, chat, state, tokens, at)
+    return _begin(tx, messages, chat, state, tokens, at, terms)
 
 
-def open_turn(tx: Transaction, messages: Sequence[Message], tokens: int, at: datetime) -> tuple[Conversation, Turn]:
+def open_turn(
+    tx: Transaction, messages: Sequence[Message], tokens: int, at: datetime, terms: Terms
+) -> tuple[Conversation, Turn]:
     """Begin a turn and load its conversation."""
     asked = messages[0]
     tx.hold(chat_key(asked.chat))
     tx.check_cache()
     before = chats.state_of(tx, chat_key(asked.chat), person_key(asked.sender))
-    turn = _begin(tx, messages, before, State.RECEIVED, tokens, at)
+    turn = _begin(tx, messages, before, State.RECEIVED, tokens, at, terms)
     first = turn.message
     state = ChatState(first.private, turn.id, turn.epoch, before.edition, 0, before.settings)
     return _conversation(tx, first.chat, first.sender, state, first.private), turn
 
 
 def _begin(
-    tx: Transaction, messages: Sequence[Message], chat: ChatState, state: State, tokens: int, at: datetime
+    tx: Transaction,
+    messages: Sequence[Message],
+    chat: ChatState,
+    state: State,
+    tokens: int,
+    at: datetime,
+    terms: Terms,
 ) -> Turn:
     clean, bodies = zip(*map(body_of, messages), strict=True)
     first, key, micros = clean[0], chat_key(clean[0].chat), to_micros(at)
@@ -93,6 +102,8 @@ def _begin(
     active_at = max(micros, chat.active_at or 0)
     tx.run(chats.MOVE_HEAD, of_chat=key, head=id_, private=first.private, at=active_at)
     turn = Turn(id_, chat.head, first.chat, state, said, tokens=tokens, epoch=epoch, at=at)
+    if state is State.HEARD:
+        archive.add(tx, key, turn, terms)
     tx.cache.change(key, lambda steps: steps.append(turn))
     return turn
 
@@ -142,7 +153,7 @@ def _conversation(
     )
 
 
-def save(tx: Transaction, turn: Turn, jobs: Sequence[Job]) -> None:
+def save(tx: Transaction, turn: Turn, jobs: Sequence[Job], terms: Terms) -> None:
     """Store what a turn has become, if it is still wanted."""
     key = chat_key(turn.chat)
     become, bodies = _become(turn)
@@ -151,6 +162,8 @@ def save(tx: Transaction, turn: Turn, jobs: Sequence[Job]) -> None:
         raise StaleEpoch("The turn is no longer wanted; its chat was stopped or cleared.")
     if heavy and turn.state is not State.RECEIVED:
         become["messages"] = _lighten(tx, turn.id)
+    if turn.answer is not None or turn.state is not State.RECEIVED:
+        archive.add(tx, key, turn, terms)
     for job in jobs:
         enqueue(tx, job)
     tx.cache.change(key, change_turn(turn.id, become))

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 from sqlalchemy import bindparam, select
 
+from adapters.sql import archive
 from adapters.sql.database import Transaction
 from adapters.sql.erasure import PARENTS, SEGMENTS
 from adapters.sql.rows import FACT_JSON, TURN_COLUMNS, to_segment, to_turn
@@ -32,7 +33,7 @@ FACTS = Statement(select(FACT.c.person, FACT.c.scope, FACT.c.key, FACT.c.body))
 
 def verify(tx: Transaction) -> list[str]:
     """Check everything."""
-    faults = [*tx.damage(), *_lost_takers(tx), *_broken_facts(tx)]
+    faults = [*tx.damage(), *_lost_takers(tx), *_broken_facts(tx), *archive.strays(tx)]
     for chat, head in tx.rows(CHATS):
         faults += _faults_of(tx, chat, head)
     return faults
@@ -64,6 +65,7 @@ def _faults_of(tx: Transaction, chat: str, head: int | None) -> Iterator[str]:
     lost = [f"Turn {turn} of {chat} has a parent that is not an older turn there." for turn in _lost(parents)]
     yield from lost
     yield from _broken_turns(tx, chat)
+    yield from archive.faults(tx, chat, parents)
     if head is not None and head not in parents:
         yield f"The head {head} of {chat} does not exist."
     elif not lost:  # a walk ends only where every parent is older

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from adapters.inmemory import InMemoryStore
+from adapters.snowball import stem
 from adapters.sql import open_store
 from core.store import ConversationStore
 from tests.postgresql import Server
@@ -23,8 +24,8 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 async def _opened(request: pytest.FixtureRequest, folder: Path) -> ConversationStore:
     if request.param == "inmemory":
-        return InMemoryStore()
+        return InMemoryStore(stem)
     if request.param == "sqlite":
-        return await open_store(str(folder / "keepmind.db"))
+        return await open_store(str(folder / "keepmind.db"), stem=stem)
     server: Server = request.getfixturevalue("postgresql")
-    return await open_store(server.cleared())
+    return await open_store(server.cleared(), stem=stem)

@@ -173,7 +173,7 @@ async def a_life(store: ConversationStore) -> tuple[Talk, Talk]:
 async def test_erasing_a_person_leaves_nothing_of_them_and_all_of_others(store: ConversationStore) -> None:
     private, group = await a_life(store)
     running = await group.opens("is she there?", BOB)
-    assert await store.holds(MARKER) == ["change", "fact", "inbox", "job", "person", "segment", "turn"]
+    assert {"change", "fact", "inbox", "job", "person", "segment", "turn"} <= set(await store.holds(MARKER))
     receipt = await store.erase_person(ANN)
     assert receipt.counts == {
         "turns": 5, "segments": 2, "facts": 2, "changes": 2, "messages": 2, "settings": 1, "jobs": 1,

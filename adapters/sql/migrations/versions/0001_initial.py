@@ -19,6 +19,17 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "archive",
+        sa.Column("chat", sa.String(), nullable=False),
+        sa.Column("turn", sa.BigInteger(), nullable=False),
+        sa.Column("parent", sa.BigInteger(), nullable=True),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.Column("said", sa.Text(), nullable=False),
+        sa.Column("replied", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("chat", "turn"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "audit",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("admin", KEY, nullable=False),
