@@ -7,31 +7,66 @@ from collections.abc import Callable, Sequence
 from importlib import import_module
 from pathlib import Path
 
+from config.form import load_form
 from config.settings import Settings
 from core.draft import FactRules
 from core.errors import ConfigError
 from core.llm import LLM
+from core.memory.buffer import Buffer
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.memory import Memory
+from core.memory.none import NoHistory
+from core.memory.per_chat import PerChat
 from core.memory.profile import Profile
+from core.memory.recent import TokenWindow, Window
+from core.memory.summary_buffer import BufferLimits, Summary, SummaryBuffer
 from core.memory.window import WindowLimits
+from core.messages import ChatKey
 
 Make = Callable[[Settings, LLM], Memory]
 
 
 def chosen_memories(settings: Settings, llm: LLM) -> Sequence[Memory]:
     """Give the one history and what is beside it. Raises ConfigError naming what can't be used."""
-    return [_made(kind, settings, llm) for kind in (settings.memory.history, *settings.memory.beside)]
+    return [_history(settings, llm), *(_beside(kind, settings, llm) for kind in settings.memory.beside)]
+
+
+def _history(settings: Settings, llm: LLM) -> Memory:
+    memory = settings.memory
+    of_personas = dict(_pair(entry) for entry in memory.personas)
+    usual = _of_kind(of_personas.get(settings.engine.persona, memory.history), settings, llm)
+    chats = {ChatKey.parse(chat): _of_kind(kind, settings, llm) for chat, kind in map(_pair, memory.chats)}
+    return PerChat(usual, chats) if chats else usual
+
+
+def _pair(entry: str) -> tuple[str, str]:
+    """Read NAME=KIND."""
+    name, _, kind = entry.rpartition("=")
+    return name, kind
+
+
+def _of_kind(kind: str, settings: Settings, llm: LLM) -> Memory:
+    made = _made(kind, settings, llm)
+    if not made.is_history:
+        raise ConfigError(f"the memory {kind!r} is no kind of history; name it in memory.beside")
+    return made
+
+
+def _beside(kind: str, settings: Settings, llm: LLM) -> Memory:
+    made = _made(kind, settings, llm)
+    if made.is_history:
+        raise ConfigError(f"the memory {kind!r} is a kind of history, and there is one only; name it in memory.history")
+    return made
 
 
 def _made(kind: str, settings: Settings, llm: LLM) -> Memory:
-    make = KINDS.get(kind)
-    if make is not None:
-        return make(settings, llm)
+    if kind in HISTORIES:
+        return HISTORIES[kind](settings)
+    if kind in BESIDE:
+        return BESIDE[kind](settings, llm)
     if ":" not in kind:
-        raise ConfigError(
-            f"the memory {kind!r} is not known; choose of {', '.join(KINDS)} or name package.module:Class"
-        )
+        known = ", ".join([*HISTORIES, *BESIDE])
+        raise ConfigError(f"the memory {kind!r} is not known; choose of {known} or name package.module:Class")
     return _custom(kind)
 
 
@@ -49,7 +84,7 @@ def _custom(kind: str) -> Memory:
     return made
 
 
-def _keepmind(settings: Settings, llm: LLM) -> Memory:  # noqa: ARG001 -- each kind is made alike
+def _keepmind(settings: Settings) -> Memory:
     w, s = settings.window, settings.summary
     window = WindowLimits(w.high_turns, w.low_turns, w.high_tokens, w.low_tokens, w.idle_turns)
     return Keepmind(window, SummaryLimits(s.segment_tokens, s.merge_tokens))
@@ -67,4 +102,19 @@ def fact_rules(settings: Settings) -> FactRules:
     return FactRules(frozenset(profile.single), profile.max_keys, profile.max_value, profile.max_total)
 
 
-KINDS: dict[str, Make] = {"keepmind": _keepmind, "profile": _profile}
+def _summary_buffer(settings: Settings) -> Memory:
+    memory = settings.memory
+    limits = BufferLimits(memory.buffer_tokens, memory.buffer_turns or None, memory.buffer_keep)
+    return SummaryBuffer(load_form(settings.summary.form), limits, settings.summary.whole_tokens)
+
+
+HISTORIES: dict[str, Callable[[Settings], Memory]] = {
+    "keepmind": _keepmind,
+    "none": lambda _: NoHistory(),
+    "buffer": lambda _: Buffer(),
+    "window": lambda settings: Window(settings.memory.window_turns),
+    "token_window": lambda settings: TokenWindow(settings.memory.window_tokens),
+    "summary": lambda settings: Summary(load_form(settings.summary.form), settings.summary.whole_tokens),
+    "summary_buffer": _summary_buffer,
+}
+BESIDE: dict[str, Make] = {"profile": _profile}

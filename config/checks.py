@@ -43,6 +43,24 @@ def kinds(names: Sequence[str]) -> Sequence[str]:
     return tuple(kind(name) for name in names)
 
 
+def chat_kinds(names: Sequence[str]) -> Sequence[str]:
+    """Take chats and topics, each with a kind of history."""
+    for name in names:
+        chat, _, what = name.partition("=")
+        if not (_ENTRY.fullmatch(chat) and _KIND.fullmatch(what)) or chat.endswith(":*"):
+            raise ValueError(f"{name!r} must be written CHAT=KIND, such as telegram:42=window or discord:9/7=summary")
+    return names
+
+
+def persona_kinds(names: Sequence[str]) -> Sequence[str]:
+    """Take personas, each with a kind of history."""
+    for name in names:
+        persona, _, what = name.rpartition("=")
+        if not (persona and _KIND.fullmatch(what)):
+            raise ValueError(f"{name!r} must be written PERSONA=KIND, such as small=token_window")
+    return names
+
+
 def time_zone(name: str) -> str:
     """Take a name of the IANA time zone database."""
     try:

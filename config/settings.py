@@ -85,8 +85,24 @@ class Model(Section):
 class Memory(Section):
     """Which kinds of memory are used; a custom one is named `package.module:Class`."""
 
-    history: Kind = Field("keepmind", description="The one kind of history.")
+    history: Kind = Field(
+        "keepmind",
+        description="The one kind of history: keepmind, none, buffer, window, token_window, summary, summary_buffer.",
+    )
     beside: Kinds = Field(("profile",), description="Kinds of memory beside it.")
+    chats: Annotated[Names, AfterValidator(checks.chat_kinds)] = Field(
+        (), description="Chats and topics with a kind of history of their own, such as telegram:42=window."
+    )
+    personas: Annotated[Names, AfterValidator(checks.persona_kinds)] = Field(
+        (), description="Personas with a kind of history of their own, such as small=token_window."
+    )
+    window_turns: Count = Field(20, description="Turns that a window shows.")
+    window_tokens: Count = Field(3000, description="Tokens that a token_window shows.")
+    buffer_tokens: Count = Field(2000, description="Tokens above which a summary_buffer folds its raw turns.")
+    buffer_turns: int = Field(
+        0, ge=0, le=1_000_000, description="Turns above which it folds them as well; 0: any number."
+    )
+    buffer_keep: int = Field(2, ge=0, le=1_000_000, description="Turns that stay raw when it has folded.")
 
 
 class Window(Section):
@@ -111,6 +127,13 @@ class Summary(Section):
 
     segment_tokens: int = Field(300, ge=50, le=100_000, description="Most tokens of the summary of one range.")
     merge_tokens: int = Field(2400, ge=100, le=1_000_000, description="Tokens at which summaries are merged.")
+    whole_tokens: int = Field(
+        600, ge=50, le=100_000, description="Most tokens of the one summary of a summary or a summary_buffer."
+    )
+    form: str = Field(
+        "en",
+        description="How the model is asked for that one: en, zh, or a text file with {summary} and {new_lines} in it.",
+    )
 
     @model_validator(mode="after")
     def _merges_several(self) -> Summary:

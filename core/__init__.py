@@ -12,9 +12,14 @@ if TYPE_CHECKING:
     from core.conversation import Conversation, Segment, Turn
     from core.engine import Engine
     from core.errors import CommandError, KeepmindError, ToolError
+    from core.memory.buffer import Buffer
     from core.memory.keepmind import Keepmind
     from core.memory.memory import Compaction, Memory
+    from core.memory.none import NoHistory
+    from core.memory.per_chat import PerChat
     from core.memory.profile import Profile
+    from core.memory.recent import TokenWindow, Window
+    from core.memory.summary_buffer import Summary, SummaryBuffer
     from core.messages import Attachment, ChatKey, Choice, Message, Person, Quote, Reply
     from core.prompt import Prompt
     from core.tools import Tool, ToolContext, tool
@@ -23,6 +28,7 @@ _HOMES = {
     "Adapter": "core.adapter",
     "Attachment": "core.messages",
     "Bot": "core.bot",
+    "Buffer": "core.memory.buffer",
     "ChatKey": "core.messages",
     "Choice": "core.messages",
     "Command": "core.commands",
@@ -36,7 +42,9 @@ _HOMES = {
     "KeepmindError": "core.errors",
     "Memory": "core.memory.memory",
     "Message": "core.messages",
+    "NoHistory": "core.memory.none",
     "Outgoing": "core.adapter",
+    "PerChat": "core.memory.per_chat",
     "Person": "core.messages",
     "Ports": "core.bot",
     "Profile": "core.memory.profile",
@@ -44,10 +52,14 @@ _HOMES = {
     "Quote": "core.messages",
     "Reply": "core.messages",
     "Segment": "core.conversation",
+    "Summary": "core.memory.summary_buffer",
+    "SummaryBuffer": "core.memory.summary_buffer",
+    "TokenWindow": "core.memory.recent",
     "Tool": "core.tools",
     "ToolContext": "core.tools",
     "ToolError": "core.errors",
     "Turn": "core.conversation",
+    "Window": "core.memory.recent",
     "build": "core.bot",
     "command": "core.commands",
     "tool": "core.tools",
@@ -58,6 +70,7 @@ __all__ = [
     "Adapter",
     "Attachment",
     "Bot",
+    "Buffer",
     "ChatKey",
     "Choice",
     "Command",
@@ -71,7 +84,9 @@ __all__ = [
     "KeepmindError",
     "Memory",
     "Message",
+    "NoHistory",
     "Outgoing",
+    "PerChat",
     "Person",
     "Ports",
     "Profile",
@@ -79,10 +94,14 @@ __all__ = [
     "Quote",
     "Reply",
     "Segment",
+    "Summary",
+    "SummaryBuffer",
+    "TokenWindow",
     "Tool",
     "ToolContext",
     "ToolError",
     "Turn",
+    "Window",
     "build",
     "command",
     "tool",

@@ -96,7 +96,7 @@ class Composer:
         prompt.drop("excerpts")
         while prompt.excess > 0:
             before, prompt = prompt, await self._squeeze(prompt)
-            if prompt.history == before.history:
+            if prompt.excess >= before.excess:
                 break
         fit(prompt)
         return prompt

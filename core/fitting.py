@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from core.conversation import Segment, Step
+from core.llm import TokenCounter
 from core.messages import Attachment, Message
 from core.prompt import JOIN_COST, Prompt, segment_cost, shorten, turn_cost
 from core.rendering import block, person_message
@@ -122,11 +123,11 @@ def _history(prompt: Prompt) -> None:
     goals = smaller(sizes, prompt.excess)
     for at, (size, goal) in enumerate(zip(sizes, goals, strict=True)):
         if goal < size:
-            prompt.history[at] = _short_step(prompt, prompt.history[at], goal)
+            prompt.history[at] = short_step(prompt.history[at], goal, prompt.counter)
 
 
-def _short_step(prompt: Prompt, step: Step, goal: int) -> Step:
-    counter = prompt.counter
+def short_step(step: Step, goal: int, counter: TokenCounter) -> Step:
+    """Shorten a segment, or what was said in a turn and its answer, to about `goal` tokens, with a visible mark."""
     if isinstance(step, Segment):
         text = shorten(step.text, max(goal - step.tokens + counter.count(step.text), 1), counter)
         return replace(step, text=text, tokens=segment_cost(text, counter))

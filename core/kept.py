@@ -61,9 +61,14 @@ def chain(parents: Mapping[int, int | None], last: int | None, before: int | Non
 
 
 def covering(turns: Collection[int], parents: Mapping[int, int | None], segments: Sequence[Segment]) -> set[int]:
-    """Give the ids of the segments whose range holds any of these turns."""
-    wanted = set(turns)
-    return {s.id for s in segments if not wanted.isdisjoint(chain(parents, s.last, s.before))}
+    """Give the ids of the segments whose range holds any of these turns.
+
+    A parent is older than its child, and the smaller its id; so one pass finds for each turn the nearest of these.
+    """
+    wanted, nearest = set(turns), dict[int | None, int]()
+    for turn in sorted(parents):
+        nearest[turn] = turn if turn in wanted else nearest.get(parents[turn], 0)
+    return {s.id for s in segments if nearest.get(s.last, 0) > (s.before or 0)}
 
 
 @dataclass(frozen=True)

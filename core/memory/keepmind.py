@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.conversation import Conversation, Segment, State, Step, Turn
-from core.errors import StaleBase
-from core.memory import summary, window
+from core.conversation import Conversation, Segment, Turn
+from core.memory import folding, summary, window
 from core.memory.memory import Compaction, Memory
 from core.memory.window import WindowLimits
-from core.prompt import Prompt, segment_cost
+from core.prompt import Prompt
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +56,7 @@ class Keepmind(Memory):
             while (run := self._next_run(conversation, work)) and run[0].id <= goal:
                 run = [t for t in run if t.id <= goal]
                 text = await self._gist(run, work)
-                conversation = await commit(conversation, run, text, "model", work)
+                conversation = await folding.commit(conversation, run, text, "model", work)
         if sum(s.tokens for s in conversation.segments) > self.sizes.within(work.budget).merge_tokens:
             await self._merge(conversation, work)
 
@@ -85,71 +84,14 @@ class Keepmind(Memory):
     async def _redo(self, conversation: Conversation, segment: Segment, work: Compaction) -> Conversation:
         turns = await work.store.covered(segment)
         text = await self._gist(turns, work)
-        return await commit(conversation, [segment], text, "model", work)
+        return await folding.commit(conversation, [segment], text, "model", work)
 
     async def _merge(self, conversation: Conversation, work: Compaction) -> None:
-        run = _leading_segments(conversation.path)
+        run = folding.leading_segments(conversation.path)
         if len(run) > 1:
             text = await summary.merge(run, work.llm, work.counter, tokens=2 * self._size(work))
-            await commit(conversation, run, text, "model", work)
+            await folding.commit(conversation, run, text, "model", work)
 
     async def squeeze(self, conversation: Conversation, work: Compaction, excess: int) -> Conversation:
-        """Fold the oldest turns, then merge segments, without a model; a job makes them anew later.
-
-        More is folded than has to be, so that it need not be done again at the next turn.
-        """
-        size = self._size(work)
-        while excess > 0 and (run := window.foldable(conversation.path, turns=0, tokens=0)):
-            run = window.enough(run, excess + size + work.budget // 8)
-            text = summary.extract(run, work.counter, _extract_size(run, size))
-            folded = await commit(conversation, run, text, "extract", work)
-            freed = _cost(conversation) - _cost(folded)
-            if folded.path == conversation.path:
-                break
-            excess, conversation = excess - freed, folded
-        segments = _leading_segments(conversation.path)
-        if excess > 0 and len(segments) > 1:
-            text = summary.extract_merge(segments, work.counter, size)
-            conversation = await commit(conversation, segments, text, "extract", work)
-        return conversation
-
-
-def _extract_size(run: Sequence[Turn], most: int) -> int:
-    return min(most, max(sum(t.tokens for t in run) // 4, 8))
-
-
-def _leading_segments(path: Sequence[Step]) -> list[Segment]:
-    """The segments before the first raw turn."""
-    run: list[Segment] = []
-    for step in path:
-        if not isinstance(step, Segment):
-            break
-        run.append(step)
-    return run
-
-
-def _cost(conversation: Conversation) -> int:
-    """What the path costs without the turn being answered, which a snapshot may hold or not."""
-    return sum(s.tokens for s in conversation.path if isinstance(s, Segment) or s.state is not State.RECEIVED)
-
-
-async def commit(
-    conversation: Conversation, covers: Sequence[Step], text: str, made_by: str, work: Compaction
-) -> Conversation:
-    """Store a segment for steps of a conversation; give the conversation as it is then. Raises StaleBase."""
-    first, last = covers[0], covers[-1]
-    segment = Segment(
-        0,
-        first.before if isinstance(first, Segment) else first.parent,
-        last.last if isinstance(last, Segment) else last.id,
-        text,
-        segment_cost(text, work.counter),
-        sum(s.turns if isinstance(s, Segment) else 1 for s in covers),
-        "extract" if made_by == "extract" else "model",
-    )
-    try:
-        await work.store.add_segment(conversation.chat, segment, covers=covers, edition=conversation.edition)
-    except StaleBase:
-        if made_by == "model":
-            raise
-    return await work.store.load(conversation.chat, conversation.person, private=conversation.private)
+        """Fold the oldest turns, then merge segments, without a model; a job makes them anew later."""
+        return await folding.squeeze(conversation, work, excess, self._size(work))

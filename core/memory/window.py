@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import takewhile
+from typing import TypeVar
 
 from core.conversation import Segment, State, Step, Turn
+
+S = TypeVar("S", bound=Step)
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +44,14 @@ def has_hole(path: Sequence[Step]) -> bool:
     return False
 
 
+def settled(path: Sequence[Step]) -> Sequence[Step]:
+    """Give the steps before the first turn that is still being answered."""
+    for count, step in enumerate(path):
+        if isinstance(step, Turn) and step.state is State.RECEIVED:
+            return path[:count]
+    return path
+
+
 def foldable(path: Sequence[Step], *, turns: int, tokens: int, newest: int = 0) -> list[Turn]:
     """Give the oldest contiguous run of raw turns to fold, so that at most `turns` and `tokens` of them stay.
 
@@ -47,25 +59,24 @@ def foldable(path: Sequence[Step], *, turns: int, tokens: int, newest: int = 0) 
     folded whole. Turns still being answered, and what follows them, stay.
     """
     run: list[Turn] = []
-    for step in path:
+    for step in settled(path):
         if isinstance(step, Turn):
-            if step.state is State.RECEIVED:
-                break
             run.append(step)
         elif run:
             return run
-    return run[: len(run) - _staying(run, turns, tokens, newest)]
+    return run[: len(run) - staying(run, turns, tokens, newest)]
 
 
-def _staying(run: Sequence[Turn], turns: int, tokens: int, newest: int) -> int:
-    """Count the newest turns of a run that stay."""
+def staying(run: Sequence[Step], turns: int, tokens: int, newest: int) -> int:
+    """Count the newest raw turns of a run that stay."""
+    raw = list(takewhile(lambda step: isinstance(step, Turn), reversed(run)))
     spent = count = 0
-    for turn in reversed(run):
+    for turn in raw:
         spent += turn.tokens
         if count == turns or spent > tokens:
             break
         count += 1
-    return count or int(bool(run) and 0 < run[-1].tokens <= newest)
+    return count or int(bool(raw) and 0 < raw[0].tokens <= newest)
 
 
 def enough(run: Sequence[Turn], tokens: int) -> list[Turn]:
@@ -78,13 +89,13 @@ def enough(run: Sequence[Turn], tokens: int) -> list[Turn]:
     return list(run)
 
 
-def first_part(run: Sequence[Turn], tokens: int) -> list[Turn]:
-    """Give the beginning of a run that costs at most `tokens`, and at least one turn."""
+def first_part(run: Sequence[S], tokens: int) -> list[S]:
+    """Give the beginning of a run that costs at most `tokens`, and at least one step."""
     spent = 0
-    part: list[Turn] = []
-    for turn in run:
-        spent += turn.tokens
+    part: list[S] = []
+    for step in run:
+        spent += step.tokens
         if part and spent > tokens:
             break
-        part.append(turn)
+        part.append(step)
     return part

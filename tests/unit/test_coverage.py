@@ -18,8 +18,13 @@ from core.compose import budget
 from core.conversation import Segment
 from core.errors import Ambiguous, ContextOverflow, LLMUnavailable, Refused, RetryLater
 from core.llm import Completion, Finish, Request
+from core.memory.buffer import Buffer
 from core.memory.keepmind import Keepmind, SummaryLimits
+from core.memory.memory import Memory
+from core.memory.none import NoHistory
 from core.memory.profile import Profile
+from core.memory.recent import TokenWindow, Window
+from core.memory.summary_buffer import BufferLimits, Summary, SummaryBuffer
 from core.memory.window import WindowLimits
 from core.messages import ChatKey, Message
 from core.prompt import cost, tools_cost
@@ -30,18 +35,28 @@ PEOPLE = ("anna", "bob", "cleo")
 FINISHES: Sequence[Finish] = ("stop", "stop", "stop", "stop", "stop", "length", "interrupted", "declined")
 CONTEXTS = (400, 700, 1500, 4000, 20_000)
 SMALL = Keepmind(WindowLimits(8, 4, 400, 200, 2), SummaryLimits(40, 160))
+KINDS: tuple[Memory, ...] = (
+    SMALL,
+    NoHistory(),
+    Buffer(),
+    Window(4),
+    TokenWindow(100),
+    Summary(size=60),
+    SummaryBuffer(limits=BufferLimits(200, 6, 2), size=60),
+)
 
 
 class Storm:
     """A world in which everything goes wrong at random, and the account of what must still be there."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, kinds: Sequence[Memory] = (SMALL,)) -> None:
+        self.kinds = kinds
         self.random = random.Random(seed)
         self.store = InMemoryStore()
         self.adapter = FakeAdapter(limit=200)
         self.llm = ScriptedLLM(self.answer)
         self.llm.summary, self.llm.extract = self.summary, self.extract
-        self.world = World(llm=self.llm, store=self.store, adapter=self.adapter, bot=Bot(memory=[SMALL, Profile()]))
+        self.world = World(llm=self.llm, store=self.store, adapter=self.adapter, bot=Bot(memory=[kinds[0], Profile()]))
         self.ids = count(1)
         self.said: dict[str, Message] = {}
         self.erased: set[str] = set()
@@ -97,7 +112,7 @@ class Storm:
             (self.edit, 5),
             (self.tick, 10),
             (self.rest_a_while, 4),
-            (self.change_context, 3),
+            (self.change_context, 3 if len(self.kinds) == 1 else 8),
             (self.trouble, 4),
             (self.restart, 2),
             (self.die, 3),
@@ -167,9 +182,10 @@ class Storm:
         await self.tick()
 
     async def change_context(self) -> None:
-        """Start anew with another model: a prompt being answered was composed for the old one."""
+        """Start anew with another model and kind of history: a prompt being answered was composed for the old ones."""
         await self.close()
         self.llm.context = self.random.choice(CONTEXTS)
+        self.world.bot = Bot(memory=[self.random.choice(self.kinds), Profile()])
         self.world.restart()
         await self.world.engine.recover()
 
@@ -275,8 +291,8 @@ def quiet() -> Iterator[None]:
     logger.setLevel(before)
 
 
-async def storm(seed: int, operations: int) -> None:
-    it = Storm(seed)
+async def storm(seed: int, operations: int, kinds: Sequence[Memory] = (SMALL,)) -> None:
+    it = Storm(seed, kinds)
     for number in count():
         await it.step()
         it.check_requests()
@@ -290,6 +306,11 @@ async def storm(seed: int, operations: int) -> None:
 @pytest.mark.parametrize("seed", range(50))
 async def test_no_turn_is_lost_or_uncovered_in_200_random_operations(seed: int) -> None:
     await storm(seed, 200)
+
+
+@pytest.mark.parametrize("seed", range(100, 120))
+async def test_no_turn_is_lost_or_uncovered_with_each_kind_of_history_after_another(seed: int) -> None:
+    await storm(seed, 200, KINDS[seed % len(KINDS) :] + KINDS[: seed % len(KINDS)])
 
 
 @pytest.mark.soak
