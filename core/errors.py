@@ -36,6 +36,10 @@ class StoreError(KeepmindError):
     """The database can't be used (locked, full, read-only, damaged, not ours); the operator reads it."""
 
 
+class Relieved(StoreError):
+    """Another process serves the bot now; nothing that this one does is kept any more."""
+
+
 class StaleEpoch(StoreError):
     """The chat was stopped or cleared since this work began; its result is discarded."""
 

@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any, Protocol
 
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
+from core.duty import Duty
 from core.facts import Change
 from core.messages import ChatKey, Message, Person
 from core.search import Query
@@ -189,6 +190,10 @@ class ConversationStore(Protocol):
         """Give what chats have become, by what they were."""
         ...
 
+    async def leave(self, message: Message) -> bool:
+        """Let a message wait no longer, its bare key staying; False when it did not wait."""
+        ...
+
     # -- segments -------------------------------------------------------------------------------------------------
 
     async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:
@@ -329,6 +334,10 @@ class ConversationStore(Protocol):
 
     async def pressed(self, id: int) -> tuple[str, Person] | None:
         """Give the command of a kept button and who may press it; None when it is gone."""
+        ...
+
+    def duty(self) -> Duty:
+        """Give what this process serves, the same each time: one that serves nothing may write unhindered."""
         ...
 
     async def audit(self, entry: AuditEntry) -> None:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from core.conversation import PersonSettings, Segment, Step, Turn
+from core.duty import Alone
 from core.facts import Change, Fact
 from core.messages import ChatKey, Message, Person
 from core.store import AuditEntry, Job
@@ -46,6 +47,7 @@ class Rows:
     """The rows of all tables, in plain dictionaries."""
 
     def __init__(self, stem: Stem | None = None) -> None:
+        self._duty = Alone()
         self._inbox: dict[tuple[ChatKey, str], Received] = {}
         self._chats: dict[ChatKey, Chat] = {}
         self._turns: dict[int, Turn] = {}

@@ -10,10 +10,15 @@ from adapters.inmemory.moving import Moving
 from adapters.inmemory.seeing import Seeing
 from adapters.inmemory.turns import Turns
 from adapters.inmemory.verify import Verifying
+from core.duty import Duty
 
 
 class InMemoryStore(Turns, Known, Moving, Seeing, Verifying, Doors):
     """A ConversationStore in plain dictionaries. It yields once in every method, so that races show."""
+
+    def duty(self) -> Duty:
+        """Give the duty of one who is alone."""
+        return self._duty
 
     async def aclose(self) -> None:
         """Let go of nothing: a bot started again on this store finds what it kept."""

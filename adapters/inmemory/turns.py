@@ -42,6 +42,14 @@ class Turns(Jobs):
             return received.message
         return next((m for t in self._turns.values() if t.chat == chat for m in t.messages if m.id == message_id), None)
 
+    async def leave(self, message: Message) -> bool:
+        await asyncio.sleep(0)
+        received = self._inbox.get(storable((message.chat, message.id)))
+        waits = received is not None and received.message is not None
+        if received is not None:
+            received.message = None
+        return waits
+
     async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:
         await asyncio.sleep(0)
         return self._begin(storable(tuple(messages)), state, tokens, at)

@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 
 from adapters.sql.cache import Cache
 from adapters.sql.statement import Statement
+from core.duty import Duty
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -62,6 +63,10 @@ class Transaction(ABC):
         """Let no other transaction that holds the same key go on until this one has ended."""
 
     @abstractmethod
+    def announce(self) -> None:
+        """Tell the process that serves the bot, if it is another, that something waits once this is kept."""
+
+    @abstractmethod
     def check_cache(self) -> None:
         """Drop the cache if another connection, of whichever program, has written since it was checked last."""
 
@@ -98,6 +103,10 @@ class Database(Protocol):
 
     async def erased(self) -> None:
         """Make sure that what was erased is not left in any file of this program's."""
+        ...
+
+    def duty(self) -> Duty:
+        """Give what this process serves."""
         ...
 
     async def stop(self) -> None:

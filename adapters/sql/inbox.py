@@ -14,6 +14,7 @@ from adapters.sql.rows import MESSAGES_JSON, chat_key, to_body, to_micros
 from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import INBOX
 from core.errors import StaleEpoch
+from core.kept import storable
 from core.messages import Message
 
 _GIVEN = ("chat", "message", "place", "at", "body")
@@ -26,6 +27,7 @@ FIND = Statement(select(INBOX.c.body, INBOX.c.turn).where(_this))
 _take = update(INBOX).where(_this).values(turn=bindparam("turn"), body=null())
 TAKE = Statement(_take)
 TAKE_UNCHANGED = Statement(_take.where(INBOX.c.body == bindparam("as_body")))
+LEAVE = Statement(update(INBOX).where(_this, INBOX.c.body.is_not(None)).values(body=null()))
 EXPIRE = Statement(delete(INBOX).where(INBOX.c.body.is_(None), INBOX.c.at < bindparam("limit")))
 
 
@@ -34,12 +36,20 @@ def receive(tx: Transaction, message: Message, keep: bool) -> bool:
     message, body = body_of(message)
     key, at = chat_key(message.chat), to_micros(message.sent_at)
     given = {"chat": key, "message": message.id, "place": time_ns(), "at": at, "body": body if keep else None}
-    return tx.run(RECEIVE, **given) == 1
+    is_new = tx.run(RECEIVE, **given) == 1
+    if is_new and keep:
+        tx.announce()
+    return is_new
 
 
 def waiting(tx: Transaction) -> list[Message]:
     """Read what waits, in the order received."""
     return [MESSAGES_JSON.validate_json(body)[0] for _, _, body in tx.rows(WAITING)]
+
+
+def leave(tx: Transaction, message: Message) -> bool:
+    """Leave the bare key of a message that waits."""
+    return tx.run(LEAVE, in_chat=chat_key(message.chat), of_message=storable(message.id)) == 1
 
 
 def take(tx: Transaction, messages: Sequence[Message], bodies: Sequence[str], turn: int) -> tuple[Message, ...]:

@@ -10,7 +10,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
 from threading import local
 from typing import Any
 
@@ -25,12 +24,14 @@ from adapters.sql.address import Address
 from adapters.sql.cache import Cache
 from adapters.sql.database import P, Prepare, R, Row, Transaction, Work
 from adapters.sql.faults import unreadable
+from adapters.sql.postgresql_duty import CALL, PostgresqlDuty, fence
 from adapters.sql.postgresql_faults import may_pass, store_error
+from adapters.sql.postgresql_link import Connection, Link, connect
 from adapters.sql.statement import Statement
-from core.errors import StoreError
+from core.duty import Duty
+from core.errors import Relieved, StoreError
 
 logger = logging.getLogger("keepmind.store")
-Connection = psycopg.Connection[TupleRow]
 
 SPACE, CHATS = 1_264_873_038, 1_264_873_039
 """The two spaces of advisory locks: one lock for who writes anything anywhere, and one for each chat."""
@@ -49,9 +50,9 @@ class PostgresqlTransaction(Transaction):
 
     dialect = "postgresql"
 
-    def __init__(self, connection: Connection) -> None:
-        self._connection = connection
+    def __init__(self, connection: Connection, announces: bool) -> None:
         self._cursor = connection.cursor()
+        self._announces = announces
         self.cache = Cache(100)
 
     def rows(self, statement: Statement, **given: Any) -> list[Row]:
@@ -88,20 +89,16 @@ class PostgresqlTransaction(Transaction):
     def hold(self, key: str) -> None:
         self._cursor.execute(HOLD, (key,))
 
+    def announce(self) -> None:
+        if self._announces:
+            self._cursor.execute(f"NOTIFY {CALL}")
+
     def check_cache(self) -> None:
         """Do nothing: nothing is older than the transaction."""
 
     def damage(self) -> Iterator[str]:
         """Find nothing: the server looks after its files, and keeps rows from pointing to none."""
         return iter(())
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """A connection, and when the server it leads to was started."""
-
-    connection: Connection
-    started: str
 
 
 class PostgresqlDatabase:
@@ -117,6 +114,7 @@ class PostgresqlDatabase:
         self.where = address.where
         self._address = address
         self._patience = patience
+        self._duty = PostgresqlDuty(address, patience)
         self._own = local()
         self._links: list[Link] = []
         self._threads: ThreadPoolExecutor | None = ThreadPoolExecutor(connections, "keepmind-sql")
@@ -129,6 +127,7 @@ class PostgresqlDatabase:
             raise
 
     async def stop(self) -> None:
+        await self._duty.aclose()
         threads, self._threads = self._threads, None
         if threads is not None:
             await asyncio.to_thread(threads.shutdown)
@@ -149,6 +148,9 @@ class PostgresqlDatabase:
 
     async def erased(self) -> None:
         """Do nothing: what the server's files still hold goes with its vacuum."""
+
+    def duty(self) -> Duty:
+        return self._duty
 
     async def _do(self, work: Callable[[], R]) -> R:
         if self._threads is None:
@@ -175,8 +177,8 @@ class PostgresqlDatabase:
     def _transact(self, begin: str, work: Callable[[Transaction], R], deadline: float) -> R:
         link = self._link()
         try:
-            mark = _begin(link.connection, begin)
-            result = work(PostgresqlTransaction(link.connection))
+            mark = self._begin(link.connection, begin)
+            result = work(PostgresqlTransaction(link.connection, announces=not self._duty.terms))
         except BaseException:
             self._give_up(link)
             raise
@@ -187,6 +189,20 @@ class PostgresqlDatabase:
             if not link.connection.closed or not mark or not self._was_kept(link.started, mark, deadline):
                 raise
         return result
+
+    def _begin(self, connection: Connection, begin: str) -> str:
+        """Begin a transaction; give the mark by which a commit can be found again, empty for one that only reads.
+
+        Raises Relieved when it would write what is no longer this process's to write.
+        """
+        terms = () if begin is READ else tuple(self._duty.terms.items())
+        cursor = connection.execute(begin + fence(terms))
+        if not cursor.nextset():
+            return ""
+        _, mark = cursor.fetchone() or ("", "")
+        if terms and cursor.nextset() and len(cursor.fetchall()) < len(terms):
+            raise Relieved(f"Another process serves {' and '.join(bot for bot, _ in terms)} now.")
+        return str(mark)
 
     def _was_kept(self, started: str, mark: str, deadline: float) -> bool:
         """Ask what became of a commit that was not answered. Raises StoreError when that can't be known."""
@@ -219,32 +235,6 @@ class PostgresqlDatabase:
 
     def _prepare(self, prepare: Prepare[None]) -> None:
         prepared(self._link(), prepare, self.where)
-
-
-def _begin(connection: Connection, begin: str) -> str:
-    """Begin a transaction; give the mark by which a commit can be found again, empty for one that only reads."""
-    cursor = connection.execute(begin)
-    return str((cursor.fetchone() or ())[1]) if cursor.nextset() else ""
-
-
-def connect(address: Address, patience: float) -> Link:
-    """Make a connection that notices soon when the other side is gone. Raises psycopg.Error."""
-    connection = psycopg.connect(
-        address.url,
-        autocommit=True,
-        connect_timeout=max(2, int(patience)),
-        client_encoding="UTF8",
-        application_name="keepmind",
-        keepalives_idle=5,
-        keepalives_interval=2,
-        keepalives_count=3,
-        tcp_user_timeout=10_000,
-    )
-    connection.execute(f"SET lock_timeout = {int(patience * 1000)}")
-    connection.execute("SET idle_in_transaction_session_timeout = 10000")
-    connection.execute("SET default_transaction_isolation = 'read committed'")
-    (started,) = connection.execute("SELECT pg_postmaster_start_time()::text").fetchone() or ("",)
-    return Link(connection, started)
 
 
 def prepared(link: Link, seen: Prepare[R], where: str) -> R:

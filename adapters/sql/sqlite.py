@@ -23,6 +23,7 @@ from adapters.sql.cache import Cache
 from adapters.sql.database import P, Prepare, R, Row, Transaction, Work
 from adapters.sql.faults import ELSEWHERE, store_error, unreadable
 from adapters.sql.statement import Statement
+from core.duty import Alone, Duty
 from core.errors import StoreError
 
 Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
@@ -70,6 +71,9 @@ class SqliteTransaction(Transaction):
     def hold(self, key: str) -> None:
         """Do nothing: who writes here holds the whole file."""
 
+    def announce(self) -> None:
+        """Do nothing: no other process serves the bot."""
+
     def damage(self) -> Iterator[str]:
         for (found,) in self.sql("PRAGMA integrity_check"):
             if found != "ok":
@@ -107,6 +111,7 @@ class SqliteDatabase:
         self._using = Lock()
         self._unmoved = 0
         self._closing = ExitStack()
+        self._duty = Alone()
 
     async def start(self, prepare: Prepare[None]) -> None:
         _check_folder(self.where)
@@ -151,6 +156,9 @@ class SqliteDatabase:
         finally:
             self._using.release()
         return await self._do(lambda: self._patiently(begin, work))
+
+    def duty(self) -> Duty:
+        return self._duty
 
     async def erased(self) -> None:
         """Move all that was written into the file proper, so that nothing erased stays in the log beside it."""

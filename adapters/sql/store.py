@@ -32,6 +32,7 @@ from adapters.sql.sqlite import SqliteDatabase, Synchronous, look
 from adapters.sql.upgrade import Schema
 from adapters.sql.verify import verify
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
+from core.duty import Duty
 from core.errors import StoreError
 from core.facts import Change
 from core.messages import ChatKey, Message, Person
@@ -94,6 +95,9 @@ class SqlStore:
 
     async def moves(self) -> Mapping[ChatKey, ChatKey]:
         return await self._database.read(moving.moves)
+
+    async def leave(self, message: Message) -> bool:
+        return await self._database.single(inbox.leave, message)
 
     async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:
         return await self._database.write(path.add_segment, chat, segment, covers, edition)
@@ -179,6 +183,9 @@ class SqlStore:
 
     async def pressed(self, id: int) -> tuple[str, Person] | None:
         return await self._database.read(buttons.pressed, id)
+
+    def duty(self) -> Duty:
+        return self._database.duty()
 
     async def audit(self, entry: AuditEntry) -> None:
         await self._database.write(access.audit, entry)

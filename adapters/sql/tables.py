@@ -253,6 +253,16 @@ class ArchiveRow(Row, table=True):
     replied: str = Field(default="", sa_type=Text)
 
 
+class DutyRow(Row, table=True):
+    """Who serves a bot has its latest `term`: a number that rises each time it is taken by a process."""
+
+    __tablename__ = "duty"
+    __table_args__ = (KEYED,)
+
+    bot: str = Field(primary_key=True)
+    term: int = Field(sa_type=BigInteger)
+
+
 METADATA = Row.metadata
 for _column in (column for table in METADATA.tables.values() for column in table.columns):
     if isinstance(_column.type, AutoString):  # keys are compared and sorted as SQLite does it, in whatever language

@@ -99,6 +99,13 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_chat_awake_at"), "chat", ["awake_at"], unique=False)
     op.create_table(
+        "duty",
+        sa.Column("bot", KEY, nullable=False),
+        sa.Column("term", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("bot"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "fact",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("person", KEY, nullable=False),
