@@ -20,7 +20,7 @@ def upgrade() -> None:
     )
     op.create_table(
         "archive",
-        sa.Column("chat", sa.String(), nullable=False),
+        sa.Column("chat", KEY, nullable=False),
         sa.Column("turn", sa.BigInteger(), nullable=False),
         sa.Column("parent", sa.BigInteger(), nullable=True),
         sa.Column("at", sa.BigInteger(), nullable=False),
