@@ -24,6 +24,7 @@ from core.memory.memory import Memory
 from core.memory.profile import Profile
 from core.meter import Meter, MeteredLLM, Unmeasured
 from core.person_commands import PERSON_COMMANDS
+from core.proposals import Proposals
 from core.rates import Rates
 from core.store import ConversationStore
 from core.tokens import RecentCounter
@@ -88,6 +89,8 @@ def build(
     memories = bot.memories()
     for memory in memories:
         memory.meet(ports.llm)
+    deliveries = _deliveries(ports, meter)
+    propose = Proposals(deliveries, language).show
     composer = Composer(
         bot.persona,
         memories,
@@ -98,6 +101,7 @@ def build(
         ports.clock,
         limits.reply_tokens,
         zone,
+        propose,
     )
     compactor = Compactor(ports.store, composer, ports.clock, compacting, meter)
     shared = Collaborators(
@@ -106,12 +110,13 @@ def build(
         counter=counter,
         clock=ports.clock,
         composer=composer,
-        deliveries=_deliveries(ports, meter),
+        deliveries=deliveries,
         slots=asyncio.Semaphore(limits.parallel),
         limits=limits,
         rules=bot.rules(),
         wake=compactor.wake,
         meter=meter,
+        propose=propose,
     )
     commands = Commands([*PERSON_COMMANDS, *ADMIN_COMMANDS, *bot.commands])
     return Engine(shared, Access(admins, allowed, ports.store), commands, compactor, rates, language)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-from core.conversation import Conversation, PersonSettings
+from core.conversation import Conversation, Elsewhere, PersonSettings
 from core.facts import Action, Change, Fact, Item, Writer
-from core.messages import Choice, Reply
+from core.messages import PRIVATE, Choice, Reply
 from core.store import Receipt
 from core.translation import counted, marked, spoken
 
@@ -91,16 +91,35 @@ def card(here: Conversation, number: int = 1, notice: str = "") -> Reply:
     lines = [fact_line(fact, LINE) for fact in shown]
     known = [*lines, "", spoken(MORE)] if lines else [spoken(NO_FACTS)]
     state = [spoken(sentence) for sentence, holds in _states(here.settings) if holds]
+    elsewhere = [line for place in here.elsewhere for line in _known_at(place, here)] if number == pages else []
+    known += ["", *elsewhere] if elsewhere else []
     choices = [*map(_opening, shown), *_turning(number, pages)]
     undo = [Choice(spoken("Undo"), "/memory undo", minor=True)] if facts else []
     above = [notice, ""] if notice else []
     return Reply("\n".join([*above, *known, _talk(here), *state]), (*choices, *undo), replaces=True)
 
 
+def _known_at(place: Elsewhere, here: Conversation) -> list[str]:
+    """Write what is known of a person elsewhere, and may be used here: it is changed where it is kept."""
+    facts = [place.facts.by_key[key] for key in sorted(place.facts)]
+    lines = [fact_line(fact, LINE) for fact in facts[:PAGE]]
+    more = [spoken("… and {count} more", count=len(facts) - PAGE)] if len(facts) > PAGE else []
+    return [spoken("Known from {place}, and used here too:", place=place_name(place, here)), *lines, *more]
+
+
+def place_name(place: Elsewhere, here: Conversation) -> str:
+    """Say where facts are kept."""
+    if place.person != here.person:
+        return spoken("your account {account}", account=place.person)
+    return spoken("our private talk") if place.scope == PRIVATE else spoken("the group {group}", group=place.scope)
+
+
 def _states(settings: PersonSettings) -> Sequence[tuple[str, bool]]:
     return [
         (marked("Memory is off: I neither learn nor use facts."), settings.memory == "off"),
+        (marked("I ask you before I keep a fact."), settings.memory == "ask"),
         (marked("You are incognito: nothing of what you say now is kept."), settings.incognito),
+        (marked("What I know from private and from groups is shared between them."), settings.share),
     ]
 
 

@@ -17,6 +17,7 @@ from core.errors import CommandError
 from core.messages import Attachment, Message, Person, Reply
 from core.store import ConversationStore
 from core.translation import speaking, spoken
+from core.views import viewed
 
 if TYPE_CHECKING:
     from core.engine import Engine
@@ -58,7 +59,8 @@ class Context:
     async def here(self) -> Conversation:
         """Give what is remembered of this chat, with the caller's facts."""
         person = None if self.message.anonymous else self.person
-        return await self.store.load(self.message.chat, person, private=self.message.private)
+        here = await self.store.load(self.message.chat, person, private=self.message.private)
+        return await viewed(self.store, here)
 
     async def choose(self, **chosen: Any) -> None:
         """Change what the caller chose about their memory: fields of PersonSettings."""

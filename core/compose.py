@@ -10,7 +10,7 @@ from core.clock import Clock
 from core.conversation import Conversation, Turn
 from core.fitting import fit, shorten_attached
 from core.llm import LLM, TokenCounter
-from core.memory.memory import Compaction, Memory
+from core.memory.memory import Compaction, Memory, Propose, unasked
 from core.prompt import Prompt, Row
 from core.store import ConversationStore
 from core.tools import Tool
@@ -57,6 +57,7 @@ class Composer:
     clock: Clock
     reply_tokens: int = 1024
     zone: tzinfo = UTC
+    propose: Propose = unasked
 
     @property
     def reserve(self) -> int:
@@ -74,7 +75,7 @@ class Composer:
     def work(self, *, idle: bool = False, low: bool = False) -> Compaction:
         """Give what memories may use to compact."""
         room = budget(self.llm, self.reply_tokens)
-        return Compaction(self.store, self.llm, self.counter, self.clock, room, idle, low)
+        return Compaction(self.store, self.llm, self.counter, self.clock, room, idle, low, self.propose)
 
     async def compose(self, conversation: Conversation, turn: Turn, *, share: float = 1.0) -> Prompt:
         """Compose the prompt for a turn out of a snapshot that may hold the turn itself.

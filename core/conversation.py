@@ -153,6 +153,7 @@ class Segment:
 class PersonSettings:
     """What a person chose about their memory; `zone` is an IANA time zone name.
 
+    With `share` facts from private may be used in groups, and those of groups in private.
     Facts are learned only from what was said after `since`: what came before was said with memory off, or has been
     forgotten on purpose. While `incognito`, nothing they say is kept once it is answered.
     """
@@ -162,6 +163,7 @@ class PersonSettings:
     zone: str = ""
     since: datetime | None = None
     incognito: bool = False
+    share: bool = False
 
     def may_learn(self, at: datetime) -> bool:
         """Say whether facts may be learned from what was said at a time."""
@@ -171,13 +173,23 @@ class PersonSettings:
 Step = Segment | Turn
 
 
+@dataclass(frozen=True, slots=True)
+class Elsewhere:
+    """Facts about the asking person that are kept elsewhere and may be used here as well."""
+
+    person: Person
+    scope: str
+    facts: Facts
+
+
 @dataclass(frozen=True)
 class Conversation:
     """A snapshot of one chat as one person meets it.
 
     `path` runs from the root to the head: segments where turns are folded, raw turns where they are not.
     Every turn from root to head is in exactly one of its steps. `facts` are the asking person's in this scope
-    (`person` None: nobody's). `edition` rises whenever something already stored is edited or erased.
+    (`person` None: nobody's); `elsewhere` is what else of them may be used, and `together` all of it (None: `facts`
+    alone). `edition` rises whenever something already stored is edited or erased.
     `rested_at` is when what was last said before the last idle compaction was said. In an `incognito` one nothing is
     remembered, and nothing of it may be stored.
     """
@@ -194,6 +206,8 @@ class Conversation:
     settings: PersonSettings = field(default_factory=PersonSettings)
     rested_at: datetime | None = None
     incognito: bool = False
+    elsewhere: tuple[Elsewhere, ...] = ()
+    together: Facts | None = None
 
     @cached_property
     def turns(self) -> Sequence[Turn]:
@@ -207,8 +221,8 @@ class Conversation:
 
     @property
     def profile(self) -> Facts:
-        """The asking person's facts as a dictionary: key to text or list of texts."""
-        return self.facts
+        """The asking person's facts as a dictionary, wherever they are kept: key to text or list of texts."""
+        return self.facts if self.together is None else self.together
 
     def without(self, turn_id: int) -> Conversation:
         """The same snapshot without one raw turn (the one being answered)."""

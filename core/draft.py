@@ -114,6 +114,7 @@ class FactDraft:
     """Facts with changes not stored yet, applied in order; every change that breaks a rule raises ToolError whole.
 
     `by` is who writes, `day` the ISO date in the person's time zone. `closed` says why nothing may be written, if so.
+    With `asking` changes are only proposed: the facts stay as they are. `elsewhere` are keys of facts kept elsewhere.
     """
 
     facts: Facts
@@ -123,6 +124,8 @@ class FactDraft:
     by: Writer
     day: str = ""
     closed: str = ""
+    asking: bool = False
+    elsewhere: frozenset[str] = frozenset()
     changes: list[Change] = field(default_factory=list)
 
     def add(self, call: str, key: str, value: str | Sequence[str]) -> str:
@@ -147,6 +150,8 @@ class FactDraft:
         """Remove a key, or only the named item of it; what is not there is a harmless "not found"."""
         key, value = normal_key(key), storable(value)
         fact = self.facts.by_key.get(key)
+        if fact is None and key in self.elsewhere:
+            return f"not found here: {key} is kept where the person told it, and they can have it forgotten only there"
         if fact is None:
             return f"not found: nothing is stored under {key}"
         left = tuple(i for i in fact.items if same(i.value) != same(value)) if value.strip() else ()
@@ -181,6 +186,8 @@ class FactDraft:
         if not gone:
             self._check_limits(fact)
         self._record(call, action, fact.key, None if gone else fact)
+        if self.asking:
+            return f"proposed, NOT saved yet: {fact.key}; the person is asked whether they agree"
         return f"removed: {fact.key}" if gone else f"saved: {fact.key} = {self._shown(fact.key)}"
 
     def _record(self, call: str, action: Action, key: str, after: Fact | None) -> None:
@@ -190,6 +197,8 @@ class FactDraft:
             raise ToolError("facts come only from the person's own words, and this message has none")
         before = self.facts.by_key.get(key)
         self.changes.append(Change(call, action, key, before, after, self.at, self.words.turn, self.by))
+        if self.asking:
+            return
         kept = {k: f for k, f in self.facts.by_key.items() if k != key}
         self.facts = Facts(kept if after is None else {**kept, key: after})
 

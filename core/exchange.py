@@ -21,6 +21,7 @@ from core.errors import ContextOverflow, LLMError, StaleEpoch, StoreError
 from core.facts import Change, Facts
 from core.incognito import Stretches, unremembering
 from core.llm import LLM, TokenCounter
+from core.memory.memory import Propose, unasked
 from core.memory.profile import draft_for
 from core.messages import ChatKey, Choice, Message, Person, Reply
 from core.meter import Meter, Unmeasured, timed
@@ -30,6 +31,7 @@ from core.rendering import said
 from core.store import ConversationStore, Job
 from core.tools import ToolContext
 from core.translation import spoken
+from core.views import viewed
 
 logger = logging.getLogger("keepmind.engine")
 
@@ -53,7 +55,7 @@ class Collaborators:
     """What every exchange of one engine shares.
 
     `wake` tells the compactor that a job is due. `reports` say what the last prompts were made of, without their text.
-    `stretches` are what is said incognito.
+    `stretches` are what is said incognito. `propose` asks who wants to be asked before a fact is stored.
     """
 
     store: ConversationStore
@@ -69,6 +71,7 @@ class Collaborators:
     reports: dict[tuple[ChatKey, Person], Sequence[Row]] = field(default_factory=dict)
     meter: Meter = field(default_factory=Unmeasured)
     stretches: Stretches = field(default_factory=Stretches)
+    propose: Propose = unasked
 
 
 class Stopped(Exception):
@@ -91,6 +94,7 @@ class Exchange:
         self._preview: Preview | None = None
         self._doing: asyncio.Task[Turn] | None = None
         self._waiting: Sequence[Message] = ()
+        self._proposed: list[Change] = []
 
     async def run(self, messages: Sequence[Message]) -> Reply | None:
         """Take waiting messages of one sender into a turn and answer it.
@@ -130,7 +134,7 @@ class Exchange:
             self.turn = await store.begin(messages, state=State.RECEIVED, tokens=tokens, at=now)
             return await self._fail(self.turn, "too old", spoken(sentences.TOO_OLD))
         conversation, self.turn = await store.open(messages, tokens=tokens, at=now)
-        return await self._complete(self._as_met(conversation, self.turn), self.turn)
+        return await self._complete(await self._as_met(conversation, self.turn), self.turn)
 
     async def _marked(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Mark what is said incognito; asked only now, when every command before it has run."""
@@ -158,14 +162,15 @@ class Exchange:
 
     async def _load(self, turn: Turn) -> Conversation:
         person = None if turn.message.anonymous else turn.sender
-        return self._as_met(await self._shared.store.load(turn.chat, person, private=turn.message.private), turn)
+        loaded = await self._shared.store.load(turn.chat, person, private=turn.message.private)
+        return await self._as_met(loaded, turn)
 
-    def _as_met(self, conversation: Conversation, turn: Turn) -> Conversation:
+    async def _as_met(self, conversation: Conversation, turn: Turn) -> Conversation:
         """Give the conversation as the turn's sender meets it: one that stands for nobody has no facts."""
         if turn.incognito:
             return unremembering(conversation, turn, self._shared.stretches.of(turn.chat, turn.sender))
         if not turn.message.anonymous:
-            return conversation
+            return await viewed(self._shared.store, conversation)
         return replace(conversation, person=None, facts=Facts(), settings=PersonSettings())
 
     def _is_old(self, at: datetime) -> bool:
@@ -246,13 +251,17 @@ class Exchange:
 
     async def _complete(self, conversation: Conversation, turn: Turn) -> Reply | None:
         choices: list[Choice] = []
+        self._proposed = []
         try:
             answered = await self._stoppable(self._ask(conversation, turn, choices))
         except LLMError as error:
             logger.error("turn %s got no answer: %s", turn.id, error)
             return await self._fail(turn, "model", sentences.apology(error))
         self.turn = turn = await self._save(conversation, answered.changed(state=State.ANSWERED))
-        return await self._deliver(turn, choices)
+        reply = await self._deliver(turn, choices)
+        if self._proposed:
+            await self._shared.propose(turn, self._proposed)
+        return reply
 
     async def _deliver(self, turn: Turn, choices: Sequence[Choice] = ()) -> Reply:
         with timed(self._shared.meter, "deliver"):
@@ -306,6 +315,9 @@ class Exchange:
                 return
             if conversation.person is None or conversation.settings.memory == "off":
                 raise StoreError("this person's memory is off")
+            if draft.asking:
+                self._proposed.extend(changes)
+                return
             await shared.store.apply(conversation.person, conversation.scope, changes, turn=turn)
 
         tools, reply_tokens = shared.composer.tools(conversation), shared.composer.reserve

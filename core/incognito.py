@@ -59,7 +59,8 @@ def unremembering(conversation: Conversation, turn: Turn, stretch: tuple[Turn, .
 
     Its path is the stretch and the turn itself; there is nobody whose facts could be read or written.
     """
-    settings = PersonSettings("off", conversation.settings.language, conversation.settings.zone, incognito=True)
+    chosen = conversation.settings
+    settings = PersonSettings("off", chosen.language, chosen.zone, incognito=True)
     return replace(
         conversation, path=(*stretch, turn), head=turn.id, person=None, facts=Facts(), settings=settings, incognito=True
     )

@@ -19,14 +19,18 @@ CHANGES_SHOWN = 10
 @command(at_once=True, private=True)
 async def memory_why(context: Context, key: FactKey) -> str:
     """Tell where a fact comes from, in your own words."""
-    fact = await known_fact(context, key)
+    fact = (await context.here()).profile.by_key.get(key_of(key)) or await known_fact(context, key)
     return "\n".join(cards.because(fact, item) for item in fact.items)
 
 
 async def known_fact(context: Context, key: str) -> Fact:
     """Find a fact of the caller here. Raises CommandError naming those there are."""
-    facts = (await context.here()).facts
-    found = facts.by_key.get(key_of(key))
+    here = await context.here()
+    facts, found = here.facts, here.facts.by_key.get(key_of(key))
+    place = next((place for place in here.elsewhere if key_of(key) in place.facts), None)
+    if found is None and place is not None:
+        where = cards.place_name(place, here)
+        raise CommandError(spoken("I know {key!r} from {place}; please tell me there.", key=key[:80], place=where))
     if found is None:
         known = spoken("I know: {keys}.", keys=", ".join(sorted(facts))) if facts else spoken(cards.NO_FACTS)
         raise CommandError(spoken("I know nothing called {key!r}. {known}", key=key[:80], known=known))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from core.asking_commands import ASKING_COMMANDS
 from core.card_commands import CARD_COMMANDS
 from core.commands import Command, Context, command
 from core.errors import CommandError
@@ -38,11 +39,12 @@ async def privacy(context: Context) -> str:  # noqa: ARG001 -- every command is 
     return spoken(
         "I keep what is said in this chat, summaries of it, and facts you tell me about yourself, until you erase "
         "them. "
-        "What you say in private is never used in a group, and one person's facts never reach another. "
+        "What you say in private is never used in a group unless you want it (/memory share on), and one person's "
+        "facts never reach another. "
         "Your words go to the language model that writes my answers. Passwords, keys and card numbers are not "
         "kept as facts.\n"
-        "/memory shows what I know, /memory off stops it, /export gives you a copy, /forget me erases it all. "
-        "/incognito lets you talk without anything being kept once I have answered."
+        "/memory shows what I know, /memory off stops it, /memory ask makes me ask first, /incognito lets you talk "
+        "without anything being kept once I have answered, /export gives you a copy, /forget me erases it all."
     )
 
 
@@ -74,6 +76,7 @@ PERSON_COMMANDS: tuple[Command, ...] = (
     export,
     *CARD_COMMANDS,
     *MEMORY_COMMANDS,
+    *ASKING_COMMANDS,
     *FORGET_COMMANDS,
     *INCOGNITO_COMMANDS,
 )

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
 from core.duty import Duty
-from core.facts import Change
+from core.facts import Change, Facts
 from core.messages import ChatKey, Message, Person
 from core.search import Query
 
@@ -214,6 +214,10 @@ class ConversationStore(Protocol):
         """
         ...
 
+    async def known(self, person: Person, scope: str) -> Facts:
+        """Give the facts about a person in a scope."""
+        ...
+
     async def changes(self, person: Person, scope: str, *, limit: int = 50) -> Sequence[Change]:
         """Give the latest changes, newest first."""
         ...
@@ -328,7 +332,8 @@ class ConversationStore(Protocol):
     async def button(self, command: str, owner: Person, at: datetime) -> int:
         """Keep the command of a button that a platform has no room for, for 30 days; give its id, never used again.
 
-        It goes with its owner, and when something of theirs that it may name is erased.
+        It goes with its owner, and when something of theirs that it may name is erased: a fact, a turn, what an edit
+        takes back.
         """
         ...
 

@@ -52,7 +52,7 @@ class Erasure(Rows):
     async def erase_person(self, person: Person) -> Receipt:
         await asyncio.sleep(0)
         person = storable(person)
-        counts: Counter[str] = Counter()
+        counts = Counter(buttons=self._drop_buttons(person))
         spoke_in = self._spoke_in(person)
         for key in spoke_in | {k for (k, _), r in self._inbox.items() if r.message and r.message.sender == person}:
             if self._chat(key).private and key in spoke_in:
@@ -68,7 +68,7 @@ class Erasure(Rows):
         doing = cut(erased, self._parents(), self._segments_of(key), chat.head)
         self._mend(doing)
         for turn in erased:
-            del self._turns[turn]
+            self._drop_buttons(self._turns.pop(turn).sender)
         for received in self._inbox.values():
             received.turn = None if received.turn in erased else received.turn
         chat.head, chat.epoch, chat.edition = doing.head, chat.epoch + 1, chat.edition + 1

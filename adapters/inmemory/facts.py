@@ -10,7 +10,7 @@ from dataclasses import replace
 from adapters.inmemory.state import Rows
 from core.conversation import PersonSettings, Turn
 from core.errors import StaleEpoch
-from core.facts import Change
+from core.facts import Change, Facts
 from core.kept import storable
 from core.messages import ChatKey, Person
 
@@ -38,6 +38,10 @@ class Known(Rows):
             facts.pop(change.key, None)
         else:
             facts[change.key] = change.after
+
+    async def known(self, person: Person, scope: str) -> Facts:
+        await asyncio.sleep(0)
+        return Facts(dict(self._facts.get(storable((person, scope)), {})))
 
     async def changes(self, person: Person, scope: str, *, limit: int = 50) -> Sequence[Change]:
         await asyncio.sleep(0)

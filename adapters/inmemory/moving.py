@@ -37,6 +37,7 @@ class Moving(Erasure, Jobs):
         edited = self._turns[turn.id] = replace(turn, messages=messages)
         self._drop_segments(covering({turn.id}, self._parents(), self._segments_of(turn.chat)))
         self._withdraw(unsaid(edited))
+        self._drop_buttons(turn.sender)
         self._chat(turn.chat).edition += 1
 
     async def move_chat(self, old: ChatKey, new: ChatKey) -> None:

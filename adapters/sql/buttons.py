@@ -9,13 +9,15 @@ from sqlalchemy import bindparam, delete, insert, select
 from adapters.sql.database import Transaction
 from adapters.sql.rows import is_id, person_key, to_micros
 from adapters.sql.statement import Statement
-from adapters.sql.tables import BUTTON
+from adapters.sql.tables import BUTTON, TURN
 from core.kept import BUTTON_DAYS, storable
 from core.messages import Person
 
 ADD = Statement(insert(BUTTON).values({name: bindparam(name) for name in ("owner", "command", "at")}))
 BY_ID = Statement(select(BUTTON.c.command, BUTTON.c.owner).where(BUTTON.c.id == bindparam("button")))
 DELETE_OWN = Statement(delete(BUTTON).where(BUTTON.c.owner == bindparam("owner")))
+_sender = select(TURN.c.sender).where(TURN.c.id == bindparam("of_turn")).scalar_subquery()
+DELETE_OF_TURN = Statement(delete(BUTTON).where(BUTTON.c.owner == _sender))
 EXPIRE = Statement(delete(BUTTON).where(BUTTON.c.at < bindparam("limit")))
 
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from sqlalchemy import BindParameter, bindparam, delete, func, null, or_, select, update
 
 from adapters.sql import archive, chats, facts
+from adapters.sql.buttons import DELETE_OF_TURN as DELETE_BUTTONS_OF_TURN
 from adapters.sql.buttons import DELETE_OWN as DELETE_BUTTONS
 from adapters.sql.database import Transaction
 from adapters.sql.inbox import FIND, WAITING
@@ -130,7 +131,7 @@ def erase_person(tx: Transaction, person: Person) -> Receipt:
     key = person_key(person)
     spoke_in: dict[str, bool] = dict(tx.rows(SPOKE_IN, person=key))
     waiting = _waiting_of(tx, person)
-    counts: Counter[str] = Counter()
+    counts = Counter(buttons=tx.run(DELETE_BUTTONS, owner=key))
     for chat in sorted({*spoke_in, *waiting}):
         if spoke_in.get(chat):
             counts += _erase_chat(tx, chat)
@@ -158,6 +159,7 @@ def _cut_out(tx: Transaction, chat: str, erased: set[int]) -> int:
     tx.many(REBASE, [{"segment": segment, "to": to} for segment, to in doing.befores.items()])
     _delete_segments(tx, chat, doing.segments)
     tx.many(RELEASE, [{"chat": chat, "of_turn": turn} for turn in erased])
+    tx.many(DELETE_BUTTONS_OF_TURN, [{"of_turn": turn} for turn in erased])
     tx.many(DELETE_TURN, [{"turn": turn} for turn in erased])
     archive.cut_out(tx, chat, erased, doing.parents)
     tx.run(chats.AFTER_ERASURE, of_chat=chat, head=doing.head)
@@ -285,6 +287,7 @@ def _reword(tx: Transaction, chat: str, turn: Turn, message_id: str, text: str, 
         return
     tx.run(REWORD, turn=turn.id, messages=to_body(MESSAGES_JSON, messages)[1])
     archive.reword(tx, chat, replace(turn, messages=messages), terms)
+    tx.run(DELETE_BUTTONS_OF_TURN, of_turn=turn.id)
     parents: dict[int, int | None] = dict(tx.rows(PARENTS, chat=chat))
     _delete_segments(tx, chat, covering({turn.id}, parents, _segments(tx, chat)))
     _withdraw(tx, tx.rows(OWNERS, chat=chat, source=chat), unsaid(replace(turn, messages=messages)))

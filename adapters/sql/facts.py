@@ -59,6 +59,11 @@ def known(tx: Transaction, person: str, scope: str, settings: str | None) -> Kno
     return scopes[scope]
 
 
+def of(tx: Transaction, person: Person, scope: str) -> Facts:
+    """Read the facts about a person in a scope."""
+    return Facts({fact.key: fact for fact in read_facts(tx, person_key(person), storable(scope))})
+
+
 def read_facts(tx: Transaction, person: str, scope: str) -> list[Fact]:
     """Read the facts of a person in a scope, in the order they were first stored."""
     return [FACT_JSON.validate_json(body) for (body,) in tx.rows(BODIES, person=person, scope=scope)]

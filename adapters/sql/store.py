@@ -34,7 +34,7 @@ from adapters.sql.verify import verify
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
 from core.duty import Duty
 from core.errors import StoreError
-from core.facts import Change
+from core.facts import Change, Facts
 from core.messages import ChatKey, Message, Person
 from core.search import Query
 from core.store import AuditEntry, ChatInfo, Job, Receipt, Stats
@@ -104,6 +104,9 @@ class SqlStore:
 
     async def apply(self, person: Person, scope: str, changes: Sequence[Change], *, turn: Turn | None = None) -> None:
         await self._database.write(facts.apply, person, scope, changes, turn)
+
+    async def known(self, person: Person, scope: str) -> Facts:
+        return await self._database.single(facts.of, person, scope)
 
     async def changes(self, person: Person, scope: str, *, limit: int = 50) -> Sequence[Change]:
         return await self._database.read(facts.changes, person, scope, limit)

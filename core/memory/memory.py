@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from core.clock import Clock
 from core.conversation import Conversation, Turn
+from core.facts import Change
 from core.llm import LLM, TokenCounter
 from core.prompt import Prompt
 from core.store import ConversationStore
 from core.tools import Tool
+
+Propose = Callable[[Turn, Sequence[Change]], Awaitable[None]]
+"""Asks the person of a turn about changes of facts that are stored only when they agree."""
+
+
+async def unasked(turn: Turn, changes: Sequence[Change]) -> None:
+    """Ask nobody, where nobody can be asked."""
 
 
 @dataclass(frozen=True)
@@ -18,7 +26,7 @@ class Compaction:
     """What a memory may use to compact: `budget` is what a prompt may cost in tokens.
 
     `idle` says that the chat has gone quiet, `low` that it is compacted to its low-water mark whether or not it has
-    reached the high one.
+    reached the high one. `propose` is for who wants to be asked before a fact is stored.
     """
 
     store: ConversationStore
@@ -28,6 +36,7 @@ class Compaction:
     budget: int
     idle: bool = False
     low: bool = False
+    propose: Propose = unasked
 
 
 class Memory:

@@ -114,7 +114,7 @@ class Profile(Memory):
         if conversation.person is None or conversation.settings.memory == "off":
             return
         prompt.add("profile rules", self._use_and_write if self.method == "tools" else USE, place="system")
-        prompt.add(self._label(prompt), _lines(conversation), origin=f"{conversation.person}, {conversation.scope}")
+        prompt.add(self._label(prompt), _lines(conversation), origin=_origin(conversation))
 
     def _label(self, prompt: Prompt) -> str:
         message = prompt.turn.message
@@ -156,7 +156,7 @@ class Profile(Memory):
     async def _second_look(self, person: Person, turns: Sequence[Turn], work: Compaction) -> None:
         settings = await work.store.settings(person)
         turns = [t for t in turns if settings.may_learn(t.at)]
-        if not turns:
+        if not turns or settings.memory == "ask":  # nobody is asked out of the blue
             return
         lines = [line for t in turns for line in t.own_words.splitlines()] or [""]
         found: set[str] = set()
@@ -188,6 +188,9 @@ class Profile(Memory):
             return set()
         draft = draft_for(known, turn, self.limits, work.clock.now(), by)
         extraction.write(draft, proposed, by)
+        if draft.asking:
+            await work.propose(turn, draft.changes)
+            return set()
         since = replace(turn, epoch=known.epoch)  # an erasure from here on discards what is written
         await work.store.apply(turn.sender, known.scope, draft.changes, turn=since)
         return {change.key for change in draft.changes}
@@ -199,7 +202,12 @@ def _was_told(turn: Turn) -> bool:
 
 
 def _lines(conversation: Conversation) -> Sequence[str]:
-    return [_line(fact) for fact in sorted(conversation.facts.by_key.values(), key=_age)]
+    return [_line(fact) for fact in sorted(conversation.profile.by_key.values(), key=_age)]
+
+
+def _origin(conversation: Conversation) -> str:
+    others = [f"{place.person}, {place.scope}" for place in conversation.elsewhere]
+    return "; ".join([f"{conversation.person}, {conversation.scope}", *others])
 
 
 def _line(fact: Fact) -> str:
@@ -232,7 +240,9 @@ def draft_for(
     words = Words(str(turn.chat), turn.id, turn.own_words, _foreign(turn), lambda: _in_sight(conversation, turn))
     wanted = conversation.person is not None and conversation.settings.memory != "off"
     closed = "" if wanted else "NOT saved: facts about this person are not kept"
-    return FactDraft(conversation.facts, rules, words, now, by, day, closed)
+    asking = conversation.settings.memory == "ask"
+    elsewhere = frozenset(conversation.profile) - frozenset(conversation.facts)
+    return FactDraft(conversation.facts, rules, words, now, by, day, closed, asking, elsewhere)
 
 
 def _in_sight(conversation: Conversation, turn: Turn) -> tuple[str, str]:

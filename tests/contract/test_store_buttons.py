@@ -46,3 +46,17 @@ async def test_a_button_goes_when_what_it_may_name_is_erased(store: Conversation
     await store.button(f"/memory fact {MARKER}", ANN, START)
     await store.erase_turn(PRIVATE_CHAT, turn.id)
     assert await store.holds(MARKER) == []
+
+
+async def test_a_button_goes_when_a_turn_it_may_quote_is_erased_or_edited(store: ConversationStore) -> None:
+    talk = Talk(store)
+    for _ in range(2):
+        turn = await talk.says(MARKER)
+        await store.button(f"/memory save {turn.id} {MARKER}", ANN, START)
+        other = await store.button("/help", BOB, START)
+        await store.edit(PRIVATE_CHAT, turn.message.id, "something else")
+        assert "button" not in await store.holds(MARKER)
+        await store.button(f"/memory save {turn.id} {MARKER}", ANN, START)
+        await store.erase_turn(PRIVATE_CHAT, turn.id)
+        assert await store.holds(MARKER) == []
+        assert await store.pressed(other)

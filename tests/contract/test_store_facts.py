@@ -225,3 +225,11 @@ async def test_everything_is_counted(store: ConversationStore) -> None:
     await store.apply(BOB, PRIVATE, [change("1", fact("name", "Bob"))])
     await store.enqueue(Job("fold", "x", START))
     assert await store.stats() == Stats(1, 2, 3, 1, 1, 1, 1)
+
+
+async def test_facts_are_known_by_person_and_scope(store: ConversationStore) -> None:
+    await store.apply(ANN, PRIVATE, [change("1", fact("name", "Ann")), change("2", fact("hobbies", "go", "chess"))])
+    await store.apply(ANN, GROUP.scope, [change("1", fact("name", "Annie"))])
+    assert dict(await store.known(ANN, PRIVATE)) == {"name": "Ann", "hobbies": ["go", "chess"]}
+    assert dict(await store.known(ANN, GROUP.scope)) == {"name": "Annie"}
+    assert dict(await store.known(BOB, PRIVATE)) == {}

@@ -34,6 +34,8 @@ class Crowd:
     people: int = 200
     where: dict[str, Message] = field(default_factory=dict)
     leaks: list[str] = field(default_factory=list)
+    sharing: set[Person] = field(default_factory=set)
+    hidden: set[Person] = field(default_factory=set)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -88,7 +90,11 @@ class Crowd:
 
     def may_be_seen(self, said: Message, current: Message, where: PromptMessage) -> bool:
         if where.content.startswith('<remembered what="known facts'):
-            return said.sender == current.sender and said.scope == current.scope
+            one_is_private = "private" in (said.scope, current.scope)
+            shared = said.sender in self.sharing and one_is_private
+            return said.sender == current.sender and (said.scope == current.scope or shared)
+        if self.hidden & {said.sender, current.sender}:
+            return said.sender == current.sender and said.chat == current.chat
         if where.role == "tool":  # what a group's member had noted there, in any of its topics
             return said.chat == current.chat or said.scope == current.scope != "private"
         return said.chat == current.chat
@@ -107,6 +113,13 @@ class Crowd:
             message = replace(message, addressed=False)
         self.where[mark] = message
         return message
+
+    async def choose(self) -> None:
+        """Let every fifth share what is known of them, and every tenth go incognito."""
+        for number in range(0, self.people, 5):
+            who, chosen = f"p{number}", "/memory share on" if number % 10 else "/incognito"
+            (self.sharing if number % 10 else self.hidden).add(Person("test", who))
+            await self.world.say(chosen, who)
 
     async def talk(self, messages: int) -> None:
         number = 0
@@ -133,12 +146,17 @@ class Crowd:
 
 async def check_crowd(seed: int, messages: int) -> None:
     crowd = Crowd(seed)
+    await crowd.choose()
     await crowd.talk(messages)
     assert crowd.leaks == []
     assert await crowd.check_facts() > 100, "facts were learned at all"
     assert any("known facts" in written(r) for r in crowd.llm.requests)
     assert any("summary of earlier talk" in written(r) for r in crowd.llm.requests)
     assert await crowd.world.store.verify() == []
+    unkept = [mark for mark, said in crowd.where.items() if said.sender in crowd.hidden]
+    assert unkept
+    for mark in unkept[-20:]:
+        assert await crowd.world.store.holds(f"I say {mark}") == []
 
 
 @pytest.mark.parametrize("seed", [0])
