@@ -60,7 +60,8 @@ class Turn:
 
     `tokens` is what the turn costs in a prompt. `chunk` counts the chunks of the answer already delivered,
     `preview` is the platform's id of a begun preview. `failure` says in a word why a turn failed.
-    `epoch` is the chat's epoch when the turn began.
+    `epoch` is the chat's epoch when the turn began. One that lies `inside` its parent begins an aside there; any other
+    follows it. `retry_of` is the turn that said the same and was answered first, None when this is it.
     """
 
     id: int
@@ -76,6 +77,18 @@ class Turn:
     failure: str = ""
     epoch: int = 0
     at: datetime = field(default_factory=lambda: datetime.fromtimestamp(0, UTC))
+    inside: bool = False
+    retry_of: int | None = None
+
+    @property
+    def last(self) -> int:
+        """The turn that this step of a path ends on: itself."""
+        return self.id
+
+    @property
+    def before(self) -> int | None:
+        """The turn that this step of a path comes after."""
+        return self.parent
 
     @property
     def sender(self) -> Person:
@@ -126,13 +139,16 @@ class Turn:
         return (self.asked, *self.replied)
 
 
+MadeBy = Literal["model", "extract", "aside"]
+
+
 @dataclass(frozen=True)
 class Segment:
     """The gist of a contiguous range of turns: the one after `before` up to and including `last`.
 
-    `before` is the parent of the first turn covered, None when that is a root. `made_by` is `extract` for a
-    segment made without a model, to be redone. `turns` counts the turns covered. A segment ending on a turn is a
-    checkpoint on it: walking back from the head, it stands for its whole range.
+    `before` is the parent of the first turn covered, None when that is a root. `made_by` is `extract` for a segment
+    made without a model, to be redone, and `aside` for the one line that is kept of an aside. `turns` counts the turns
+    covered. A segment ending on a turn is a checkpoint on it: walking back from the head, it stands for its range.
     """
 
     id: int
@@ -141,7 +157,7 @@ class Segment:
     text: str
     tokens: int
     turns: int
-    made_by: Literal["model", "extract"] = "model"
+    made_by: MadeBy = "model"
 
     @cached_property
     def written(self) -> tuple[PromptMessage, ...]:
@@ -190,6 +206,7 @@ class Conversation:
     Every turn from root to head is in exactly one of its steps. `facts` are the asking person's in this scope
     (`person` None: nobody's); `elsewhere` is what else of them may be used, and `together` all of it (None: `facts`
     alone). `edition` rises whenever something already stored is edited or erased.
+    `asides` are the turns that the open asides were begun at, the outermost first (None: before the first turn).
     `rested_at` is when what was last said before the last idle compaction was said. In an `incognito` one nothing is
     remembered, and nothing of it may be stored.
     """
@@ -204,6 +221,7 @@ class Conversation:
     scope: str = "private"
     facts: Facts = field(default_factory=Facts)
     settings: PersonSettings = field(default_factory=PersonSettings)
+    asides: tuple[int | None, ...] = ()
     rested_at: datetime | None = None
     incognito: bool = False
     elsewhere: tuple[Elsewhere, ...] = ()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime
 from typing import Any, TypeVar, cast
@@ -75,31 +75,58 @@ def covering(turns: Collection[int], parents: Mapping[int, int | None], segments
 class Cut:
     """What erasing turns of one chat changes in its tree.
 
-    `parents` and `befores` are the new ones, for the turns and segments that lost theirs; `segments` go.
+    `parents` and `befores` are the new ones, for the turns and segments that lost theirs; of these turns those in
+    `inside` lie inside the new parent, as those that did inside the old. `segments` go.
     """
 
     head: int | None
     parents: Mapping[int, int | None]
     befores: Mapping[int, int | None]
     segments: Collection[int]
+    inside: Collection[int] = ()
+    asides: Sequence[int | None] = ()
 
 
-def cut(
-    turns: Collection[int], parents: Mapping[int, int | None], segments: Sequence[Segment], head: int | None
-) -> Cut:
-    """Work out what erasing turns does to the tree `parents` (turn to parent), its segments and its head."""
-    erased = set(turns)
+@dataclass(frozen=True)
+class Tree:
+    """The turns of a chat: turn to parent, those that lie inside theirs, its segments, its head, its open asides."""
+
+    parents: Mapping[int, int | None]
+    inside: Set[int]
+    segments: Sequence[Segment]
+    head: int | None
+    asides: Sequence[int | None]
+
+
+def cut(turns: Collection[int], tree: Tree) -> Cut:
+    """Work out what erasing turns does to the tree of their chat."""
+    erased, parents = set(turns), tree.parents
 
     def kept(turn: int | None) -> int | None:
         return next((t for t in chain(parents, turn, None) if t not in erased), None)
 
-    doomed = covering(erased, parents, segments)
+    doomed, head = covering(erased, parents, tree.segments), kept(tree.head)
+    orphans = {t: kept(p) for t, p in parents.items() if p in erased and t not in erased}
     return Cut(
-        head=kept(head),
-        parents={t: kept(p) for t, p in parents.items() if p in erased and t not in erased},
-        befores={s.id: kept(s.before) for s in segments if s.before in erased and s.id not in doomed},
+        head=head,
+        parents=orphans,
+        befores={s.id: kept(s.before) for s in tree.segments if s.before in erased and s.id not in doomed},
         segments=doomed,
+        inside={t for t, to in orphans.items() if not tree.inside.isdisjoint(chain(parents, t, to))},
+        asides=[] if head is None else [kept(turn) for turn in tree.asides],
     )
+
+
+def joined_asides(older: Sequence[int | None], newer: Sequence[int | None]) -> list[int | None]:
+    """Give the open asides of two chats whose turns become one line."""
+    return sorted({*older, *newer}, key=lambda turn: turn or 0)
+
+
+def misplaced(asides: Sequence[int | None], parents: Mapping[int, int | None], head: int | None) -> bool:
+    """Say whether open asides were not begun on the way to the head, one within the other."""
+    line = [None, *reversed(list(chain(parents, head, None)))]
+    places = [line.index(turn) if turn in line else -1 for turn in asides]
+    return -1 in places or places != sorted(places)
 
 
 def joined(older: int | None, newer: int | None, parents: Mapping[int, int | None], segments: Sequence[Segment]) -> Cut:

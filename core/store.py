@@ -153,6 +153,21 @@ class ConversationStore(Protocol):
         """Give the raw turns a segment stands for, oldest first."""
         ...
 
+    async def retry(self, seen: Conversation, turn: Turn, *, tokens: int, at: datetime) -> Turn:
+        """Begin a turn that is answered anew: what a turn on the path said, beside it and not after it. It is the head.
+
+        Raises StaleBase, changing nothing, when head or epoch are no longer as seen, or the turn is erased.
+        """
+        ...
+
+    async def move_head(self, seen: Conversation, to: int | None, *, asides: Sequence[int | None]) -> None:
+        """Let a chat go on after a turn of it (None: as before the first), with these asides open there.
+
+        What lies on other branches is kept, and segments that end on the path still serve. Raises StaleBase, changing
+        nothing, when head or epoch are no longer as seen, or there is no such turn.
+        """
+        ...
+
     async def raise_epoch(self, chat: ChatKey) -> int:
         """Raise the epoch of a chat, so that what is running can no longer save; give the new one."""
         ...
@@ -287,9 +302,10 @@ class ConversationStore(Protocol):
         ...
 
     async def erase_turn(self, chat: ChatKey, turn_id: int) -> Receipt:
-        """Erase a turn: its children get its parent, segments covering it go (their other turns are raw again),
-        items sourced from it go and a fact with its last item, their history too, its inbox text, its jobs. The
-        edition and the epoch rise. An unknown turn gives an empty receipt.
+        """Erase a turn, and with it every other answer to what was said there: its children get its parent (and begin
+        an aside there if it did), segments covering it go (their other turns are raw again), items sourced from it go
+        and a fact with its last item, their history too, its inbox text, its jobs. The edition and the epoch rise. An
+        unknown turn gives an empty receipt.
         """
         ...
 

@@ -22,7 +22,7 @@ class Erasure(Rows):
         turn = self._turns.get(turn_id)
         if turn is None or turn.chat != storable(chat):
             return Receipt()
-        return receipt(self._erase_turns(turn.chat, [turn_id]))
+        return receipt(self._erase_turns(turn.chat, self._with_retries([turn_id])))
 
     async def erase_message(self, chat: ChatKey, message_id: str) -> Receipt:
         await asyncio.sleep(0)
@@ -33,7 +33,7 @@ class Erasure(Rows):
             return receipt(Counter(messages=1))
         holding = (t for t in self._turns.values() if t.chat == chat and any(m.id == message_id for m in t.messages))
         turn = next(holding, None)
-        return receipt(self._erase_turns(chat, [turn.id])) if turn else Receipt()
+        return receipt(self._erase_turns(chat, self._with_retries([turn.id]))) if turn else Receipt()
 
     async def erase_fact(self, person: Person, scope: str, key: str) -> Receipt:
         await asyncio.sleep(0)
@@ -65,13 +65,14 @@ class Erasure(Rows):
 
     def _erase_turns(self, key: ChatKey, turns: Collection[int]) -> Counter[str]:
         chat, erased = self._chat(key), set(turns)
-        doing = cut(erased, self._parents(), self._segments_of(key), chat.head)
+        doing = cut(erased, self._tree(key))
         self._mend(doing)
         for turn in erased:
             self._drop_buttons(self._turns.pop(turn).sender)
         for received in self._inbox.values():
             received.turn = None if received.turn in erased else received.turn
-        chat.head, chat.epoch, chat.edition = doing.head, chat.epoch + 1, chat.edition + 1
+        chat.head, chat.asides = doing.head, tuple(doing.asides)
+        chat.epoch, chat.edition = chat.epoch + 1, chat.edition + 1
         counts = Counter(turns=len(erased), segments=len(doing.segments))
         withdrawing = self._withdraw(lambda source: source.turn in erased, erased)
         return counts + withdrawing + self._drop_jobs(map(str, erased))
@@ -79,7 +80,8 @@ class Erasure(Rows):
     def _mend(self, doing: Cut) -> None:
         self._drop_segments(doing.segments)
         for turn, parent in doing.parents.items():
-            self._turns[turn] = replace(self._turns[turn], parent=parent)
+            inside = self._turns[turn].inside or turn in doing.inside
+            self._turns[turn] = replace(self._turns[turn], parent=parent, inside=inside)
         for segment, before in doing.befores.items():
             chat, stored = self._segments[segment]
             self._segments[segment] = (chat, replace(stored, before=before))

@@ -11,7 +11,7 @@ from adapters.inmemory.erasure import Erasure
 from adapters.inmemory.jobs import Jobs
 from adapters.inmemory.state import Chat, Received
 from core.conversation import Turn
-from core.kept import covering, destination, joined, merged, moved, resourced, retold, storable, unsaid
+from core.kept import covering, destination, joined, joined_asides, merged, moved, resourced, retold, storable, unsaid
 from core.messages import ChatKey
 
 
@@ -75,8 +75,9 @@ class Moving(Erasure, Jobs):
         private = there.private if there.active_at else before.private
         active_at = max(at for at in (before.active_at, there.active_at) if at)
         rested = before.rested and there.rested
-        self._chats[new] = Chat(private, doing.head, epoch, edition, active_at, rested)
-        self._chats[old] = Chat(before.private, None, epoch, edition)
+        asides = tuple(joined_asides(before.asides, there.asides))
+        self._chats[new] = Chat(private, doing.head, asides, epoch, edition, active_at, rested)
+        self._chats[old] = Chat(before.private, epoch=epoch, edition=edition)
 
     def _move_waiting(self, old: ChatKey, new: ChatKey) -> None:
         for (chat, _), received in list(self._inbox.items()):

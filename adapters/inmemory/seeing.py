@@ -83,7 +83,9 @@ class Seeing(Rows):
         private = self._chat(key).private
         turns = [t for t in self._turns_of(key) if private or t.sender == person]
         segments = self._segments_of(key) if private else []
-        return {"chat": str(key), "private": private, "turns": turns, "segments": segments}
+        chat = self._chat(key)
+        place = {"head": chat.head, "asides": chat.asides}
+        return {"chat": str(key), "private": private, **place, "turns": turns, "segments": segments}
 
     async def holds(self, text: str) -> Sequence[str]:
         await asyncio.sleep(0)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
 from core.conversation import PersonSettings, Segment, Step, Turn
 from core.duty import Alone
 from core.facts import Change, Fact
+from core.kept import Tree
 from core.messages import ChatKey, Message, Person
 from core.store import AuditEntry, Job
 from core.terms import Stem, Terms
@@ -28,6 +30,7 @@ class Chat:
 
     private: bool = True
     head: int | None = None
+    asides: tuple[int | None, ...] = ()
     epoch: int = 0
     edition: int = 0
     active_at: datetime | None = None
@@ -71,6 +74,16 @@ class Rows:
     def _next_id(self) -> int:
         self._last_id += 1
         return self._last_id
+
+    def _tree(self, key: ChatKey) -> Tree:
+        chat, turns = self._chat(key), self._turns_of(key)
+        parents, inside = {t.id: t.parent for t in turns}, {t.id for t in turns if t.inside}
+        return Tree(parents, inside, self._segments_of(key), chat.head, chat.asides)
+
+    def _with_retries(self, turns: Iterable[int]) -> set[int]:
+        """Give turns with all that answer what was said there."""
+        first = {self._turns[turn].retry_of or turn for turn in turns}
+        return {t.id for t in self._turns.values() if (t.retry_of or t.id) in first}
 
     def _parents(self) -> dict[int, int | None]:
         return {t.id: t.parent for t in self._turns.values()}

@@ -72,21 +72,59 @@ class Turns(Jobs):
         key = said[0].chat
         chat = self._chat(key)
         said = said if state is State.RECEIVED else tuple(map(bare, said))
-        turn = Turn(self._next_id(), chat.head, key, state, said, tokens=tokens, epoch=chat.epoch, at=at)
-        self._turns[turn.id] = turn
-        chat.head, chat.private, chat.rested = turn.id, said[0].private, False
-        chat.active_at = max(at, chat.active_at or at)
+        inside = bool(chat.asides) and chat.asides[-1] == chat.head
+        begun = Turn(0, chat.head, key, state, said, tokens=tokens, epoch=chat.epoch, at=at, inside=inside)
+        turn = self._put(begun, chat)
         for entry in received:
             if entry:
                 entry.message, entry.turn = None, turn.id
         return turn
+
+    def _put(self, begun: Turn, chat: Chat) -> Turn:
+        """Store a turn that is begun; it is the head."""
+        turn = replace(begun, id=self._next_id())
+        self._turns[turn.id] = turn
+        chat.head, chat.private, chat.rested = turn.id, turn.message.private, False
+        chat.active_at = max(turn.at, chat.active_at or turn.at)
+        return turn
+
+    async def retry(self, seen: Conversation, turn: Turn, *, tokens: int, at: datetime) -> Turn:
+        await asyncio.sleep(0)
+        chat, stored = self._as_seen(seen), self._turns.get(turn.id)
+        if stored is None or stored.chat != storable(seen.chat):
+            raise StaleBase("The turn to answer anew is erased.")
+        anew = Turn(
+            0, stored.parent, stored.chat, State.RECEIVED, stored.messages, tokens=tokens, epoch=chat.epoch, at=at
+        )
+        return self._put(replace(anew, inside=stored.inside, retry_of=stored.retry_of or stored.id), chat)
+
+    async def move_head(self, seen: Conversation, to: int | None, *, asides: Sequence[int | None]) -> None:
+        await asyncio.sleep(0)
+        chat = self._as_seen(seen)
+        if to is not None and (to not in self._turns or self._turns[to].chat != storable(seen.chat)):
+            raise StaleBase("The turn to go back to is erased.")
+        chat.head, chat.asides = to, tuple(asides)
+
+    def _as_seen(self, seen: Conversation) -> Chat:
+        chat = self._chat(storable(seen.chat))
+        if (chat.head, chat.epoch) != (seen.head, seen.epoch):
+            raise StaleBase("Something was said in the chat, or it was cleared, since it was seen.")
+        return chat
 
     def _load(self, key: ChatKey, person: Person | None, private: bool) -> Conversation:
         chat = self._chats.get(key, Chat(private))
         private = private if chat.active_at is None else chat.private
         scope = PRIVATE if private else key.scope
         conversation = Conversation(
-            key, tuple(self._path(chat.head)), chat.head, chat.epoch, chat.edition, private, person, scope
+            key,
+            tuple(self._path(chat.head)),
+            chat.head,
+            chat.epoch,
+            chat.edition,
+            private,
+            person,
+            scope,
+            asides=chat.asides,
         )
         if person is None:
             return conversation
@@ -145,7 +183,7 @@ class Turns(Jobs):
         if last is None or last.chat != chat or self._chat(chat).edition != edition:
             raise StaleBase("The chat was edited since the summary began.")
         steps = self._path(segment.last, segment.before)
-        if not steps or _names(steps) != _names(covers) or _start(steps[0]) != segment.before:
+        if not steps or _names(steps) != _names(covers) or steps[0].before != segment.before:
             raise StaleBase("The chat was folded otherwise since the summary began.")
         turns = sum(s.turns if isinstance(s, Segment) else 1 for s in steps)
         stored = replace(storable(segment), id=self._next_id(), turns=turns)
@@ -155,7 +193,3 @@ class Turns(Jobs):
 
 def _names(steps: Sequence[Step]) -> list[tuple[type[Step], int]]:
     return [(type(step), step.id) for step in steps]
-
-
-def _start(step: Step) -> int | None:
-    return step.before if isinstance(step, Segment) else step.parent

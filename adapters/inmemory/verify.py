@@ -7,7 +7,7 @@ import asyncio
 from collections.abc import Sequence
 
 from adapters.inmemory.state import Rows
-from core.kept import chain
+from core.kept import chain, misplaced
 
 
 class Verifying(Rows):
@@ -15,11 +15,22 @@ class Verifying(Rows):
 
     async def verify(self) -> Sequence[str]:
         await asyncio.sleep(0)
-        return [*self._lost_heads(), *self._lost_turns(), *self._broken_rounds(), *self._lost_segments()]
+        return [
+            *self._lost_heads(),
+            *self._lost_asides(),
+            *self._lost_turns(),
+            *self._broken_rounds(),
+            *self._lost_segments(),
+        ]
 
     def _lost_heads(self) -> list[str]:
         heads = [(key, c.head) for key, c in self._chats.items() if c.head is not None]
         return [f"The head {head} of {key} does not exist." for key, head in heads if head not in self._turns]
+
+    def _lost_asides(self) -> list[str]:
+        parents = self._parents()
+        wrong = [key for key, c in self._chats.items() if misplaced(c.asides, parents, c.head)]
+        return [f"An open aside of {key} was not begun on the way to its head." for key in wrong]
 
     def _lost_turns(self) -> list[str]:
         return [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 from sqlalchemy import bindparam, func, literal, null, select, update
@@ -16,13 +17,14 @@ _one = select(literal(1).label("one")).subquery("one")
 STATE = Statement(
     select(
         CHAT.c.private, CHAT.c.head, CHAT.c.epoch, CHAT.c.edition, CHAT.c.active_at, PERSON.c.settings,
+        CHAT.c.asides,
     ).select_from(
         _one.outerjoin(CHAT, CHAT.c.key == bindparam("chat")).outerjoin(PERSON, PERSON.c.key == bindparam("person"))
     )
 )  # fmt: skip
 ADD_CHAT = Statement(
     insert(CHAT)
-    .values(key=bindparam("chat"), private=bindparam("private"), epoch=0, edition=0)
+    .values(key=bindparam("chat"), private=bindparam("private"), asides="[]", epoch=0, edition=0)
     .on_conflict_do_nothing()
 )
 _this = update(CHAT).where(CHAT.c.key == bindparam("of_chat"))
@@ -42,11 +44,14 @@ AFTER_ERASURE = Statement(
     _this.values(
         {
             CHAT.c.head: bindparam("head"),
+            CHAT.c.asides: bindparam("asides"),
             CHAT.c.epoch: CHAT.c.epoch + 1,
             CHAT.c.edition: CHAT.c.edition + 1,
         }
     )
 )
+_as_seen = CHAT.c.head.is_not_distinct_from(bindparam("seen")) & (CHAT.c.epoch == bindparam("in_epoch"))
+LEAD = Statement(_this.where(_as_seen).values({CHAT.c.head: bindparam("head"), CHAT.c.asides: bindparam("asides")}))
 SILENCE = Statement(_this.values({CHAT.c.active_at: null(), CHAT.c.awake_at: null()}))
 
 
@@ -59,6 +64,12 @@ class ChatState(NamedTuple):
     edition: int | None
     active_at: int | None
     settings: str | None
+    asides: str | None = "[]"
+
+    @property
+    def open_asides(self) -> tuple[int | None, ...]:
+        """The turns at which the open asides were begun."""
+        return () if self.asides in (None, "[]") else tuple(json.loads(self.asides or ""))
 
 
 def state_of(tx: Transaction, chat: str, person: str) -> ChatState:

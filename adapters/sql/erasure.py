@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 
-from sqlalchemy import BindParameter, bindparam, delete, func, null, or_, select, update
+from sqlalchemy import BindParameter, bindparam, delete, func, null, or_, select, true, update
 
 from adapters.sql import archive, chats, facts
 from adapters.sql.buttons import DELETE_OF_TURN as DELETE_BUTTONS_OF_TURN
@@ -29,7 +29,7 @@ from adapters.sql.statement import Statement
 from adapters.sql.tables import CHANGE, CHAT, FACT, INBOX, JOB, PERSON, SEGMENT, SOURCE, TURN
 from adapters.sql.turns import turn as read_turn
 from core.conversation import Segment, Turn
-from core.kept import Gone, covering, cut, storable, tells, unsaid, withdrawn
+from core.kept import Gone, Tree, covering, cut, storable, tells, unsaid, withdrawn
 from core.messages import ChatKey, Message, Person
 from core.store import Receipt
 from core.terms import Terms
@@ -37,6 +37,10 @@ from core.terms import Terms
 _in_chat: BindParameter[str] = bindparam("chat")
 _of_person: BindParameter[str] = bindparam("person")
 PARENTS = Statement(select(TURN.c.id, TURN.c.parent).where(TURN.c.chat == _in_chat))
+INSIDE = Statement(select(TURN.c.id).where(TURN.c.chat == _in_chat, TURN.c.inside))
+_first = func.coalesce(TURN.c.retry_of, TURN.c.id)
+_first_of = select(_first).where(TURN.c.id == bindparam("turn")).scalar_subquery()
+WITH_RETRIES = Statement(select(TURN.c.id).where(TURN.c.chat == _in_chat, _first == _first_of).order_by(TURN.c.id))
 OWN_TURNS = Statement(select(TURN.c.id).where(TURN.c.chat == _in_chat, TURN.c.sender == _of_person))
 SEGMENTS = Statement(select(*SEGMENT_COLUMNS).where(SEGMENT.c.chat == _in_chat).order_by(SEGMENT.c.id))
 TURN_CHAT = Statement(select(TURN.c.chat).where(TURN.c.id == bindparam("turn")))
@@ -45,6 +49,7 @@ HELD_BY_TURNS = Statement(
     select(TURN.c.id, TURN.c.messages).where(TURN.c.chat == _in_chat, _naming).order_by(TURN.c.id.desc())
 )
 REPARENT = Statement(update(TURN).where(TURN.c.id == bindparam("turn")).values(parent=bindparam("to")))
+PUT_INSIDE = Statement(update(TURN).where(TURN.c.id == bindparam("turn")).values(inside=true()))
 REBASE = Statement(update(SEGMENT).where(SEGMENT.c.id == bindparam("segment")).values(before=bindparam("to")))
 _newest = select(func.max(SEGMENT.c.id)).where(SEGMENT.c.last == TURN.c.id).scalar_subquery()
 RESET_CHECKPOINTS = Statement(
@@ -93,7 +98,7 @@ def erase_turn(tx: Transaction, chat: ChatKey, turn: int) -> Receipt:
     key = chat_key(chat)
     if not is_id(turn) or tx.value(TURN_CHAT, turn=turn) != key:
         return Receipt()
-    return _receipt(_erase_turns(tx, key, [turn]))
+    return _receipt(_erase_turns(tx, key, _with_retries(tx, key, turn)))
 
 
 def said(tx: Transaction, chat: ChatKey, message_id: str) -> Message | None:
@@ -109,7 +114,12 @@ def erase_message(tx: Transaction, chat: ChatKey, message_id: str) -> Receipt:
     waiting, turn = _find(tx, key, storable(message_id))
     if waiting is not None:
         return _receipt(_empty(tx, key, [waiting.id]))
-    return _receipt(_erase_turns(tx, key, [turn.id])) if turn else Receipt()
+    return _receipt(_erase_turns(tx, key, _with_retries(tx, key, turn.id))) if turn else Receipt()
+
+
+def _with_retries(tx: Transaction, chat: str, turn: int) -> list[int]:
+    """Find a turn with all that answer what was said there."""
+    return [id_ for (id_,) in tx.rows(WITH_RETRIES, chat=chat, turn=turn)]
 
 
 def erase_fact(tx: Transaction, person: Person, scope: str, key: str) -> Receipt:
@@ -152,18 +162,23 @@ def _erase_turns(tx: Transaction, chat: str, turns: Collection[int]) -> Counter[
 
 
 def _cut_out(tx: Transaction, chat: str, erased: set[int]) -> int:
-    parents: dict[int, int | None] = dict(tx.rows(PARENTS, chat=chat))
-    head = chats.state_of(tx, chat, "").head
-    doing = cut(erased, parents, _segments(tx, chat), head)
+    doing = cut(erased, _tree(tx, chat))
     tx.many(REPARENT, [{"turn": turn, "to": to} for turn, to in doing.parents.items()])
+    tx.many(PUT_INSIDE, [{"turn": turn} for turn in doing.inside])
     tx.many(REBASE, [{"segment": segment, "to": to} for segment, to in doing.befores.items()])
     _delete_segments(tx, chat, doing.segments)
     tx.many(RELEASE, [{"chat": chat, "of_turn": turn} for turn in erased])
     tx.many(DELETE_BUTTONS_OF_TURN, [{"of_turn": turn} for turn in erased])
     tx.many(DELETE_TURN, [{"turn": turn} for turn in erased])
     archive.cut_out(tx, chat, erased, doing.parents)
-    tx.run(chats.AFTER_ERASURE, of_chat=chat, head=doing.head)
+    tx.run(chats.AFTER_ERASURE, of_chat=chat, head=doing.head, asides=json.dumps(doing.asides))
     return len(doing.segments)
+
+
+def _tree(tx: Transaction, chat: str) -> Tree:
+    parents: dict[int, int | None] = dict(tx.rows(PARENTS, chat=chat))
+    state, inside = chats.state_of(tx, chat, ""), {turn for (turn,) in tx.rows(INSIDE, chat=chat)}
+    return Tree(parents, inside, _segments(tx, chat), state.head, state.open_asides)
 
 
 def _segments(tx: Transaction, chat: str) -> list[Segment]:
@@ -256,10 +271,10 @@ def edit(tx: Transaction, chat: ChatKey, message_id: str, text: str, terms: Term
         (message,) = MESSAGES_JSON.validate_json(body)
         tx.run(REWORD_WAITING, body=to_body(MESSAGES_JSON, (replace(message, text=text),))[1], **this)
         return True
-    turn = _holding(tx, key, message_id, taken_by)
-    if turn is not None:
+    holding = _holding(tx, key, message_id, taken_by)
+    for turn in _with_retries(tx, key, holding.id) if holding else ():
         _reword(tx, key, turn, message_id, text, terms)
-    return turn is not None
+    return holding is not None
 
 
 def _find(tx: Transaction, chat: str, message_id: str) -> tuple[Message | None, Turn | None]:
@@ -281,7 +296,9 @@ def _holding(tx: Transaction, chat: str, message_id: str, turn: int | None) -> T
     return None
 
 
-def _reword(tx: Transaction, chat: str, turn: Turn, message_id: str, text: str, terms: Terms) -> None:
+def _reword(tx: Transaction, chat: str, turn_id: int, message_id: str, text: str, terms: Terms) -> None:
+    turn = read_turn(tx, turn_id)
+    assert turn is not None
     messages = tuple(replace(m, text=text) if m.id == message_id else m for m in turn.messages)
     if messages == turn.messages:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -28,7 +29,7 @@ from adapters.sql.rows import CHANGE_JSON, FACT_JSON, MESSAGES_JSON, chat_key, t
 from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import ALLOW, BLOCK, CHANGE, CHAT, FACT, INBOX, JOB, MOVE, SEGMENT, SOURCE, TURN
 from core.facts import Fact
-from core.kept import destination, joined, merged, moved, resourced, retold, storable
+from core.kept import destination, joined, joined_asides, merged, moved, resourced, retold, storable
 from core.messages import ChatKey
 
 Keys = Mapping[str, str]
@@ -46,15 +47,10 @@ def _moving(column: ColumnElement[str]) -> ColumnElement[bool]:
 
 CHATS = Statement(select(CHAT.c.key).where(_moving(CHAT.c.key)))
 RECEIVERS = Statement(select(INBOX.c.chat).where(_moving(INBOX.c.chat)).distinct())
-STATE = Statement(
-    select(CHAT.c.private, CHAT.c.head, CHAT.c.epoch, CHAT.c.edition, CHAT.c.active_at, CHAT.c.awake_at).where(
-        CHAT.c.key == bindparam("chat")
-    )
-)
+STATES = ("private", "head", "asides", "epoch", "edition", "active_at", "awake_at")
+STATE = Statement(select(*(CHAT.c[name] for name in STATES)).where(CHAT.c.key == bindparam("chat")))
 _this = update(CHAT).where(CHAT.c.key == bindparam("of_chat"))
-SET_STATE = Statement(
-    _this.values({CHAT.c[n]: bindparam(n) for n in ("private", "head", "epoch", "edition", "active_at", "awake_at")})
-)
+SET_STATE = Statement(_this.values({CHAT.c[name]: bindparam(name) for name in STATES}))
 MESSAGES = Statement(select(TURN.c.id, TURN.c.messages).where(TURN.c.chat == bindparam("chat")))
 MOVE_TURN = Statement(
     update(TURN)
@@ -170,8 +166,7 @@ def _move_turns(tx: Transaction, old: str, new: str) -> None:
 
 
 def _state(tx: Transaction, chat: str) -> dict[str, Any]:
-    names = ("private", "head", "epoch", "edition", "active_at", "awake_at")
-    return dict(zip(names, tx.row(STATE, chat=chat) or (), strict=True))
+    return dict(zip(STATES, tx.row(STATE, chat=chat) or (), strict=True))
 
 
 def _set_states(tx: Transaction, old: str, new: str, head: int | None) -> None:
@@ -181,8 +176,9 @@ def _set_states(tx: Transaction, old: str, new: str, head: int | None) -> None:
     awake = [state["awake_at"] for state in (before, there) if state["awake_at"] is not None]
     private = before["private"] if there["active_at"] is None else there["private"]
     latest = {"active_at": max(active, default=None), "awake_at": min(awake, default=None)}
-    tx.run(SET_STATE, of_chat=new, private=private, head=head, epoch=epoch, edition=edition, **latest)
-    gone = {"head": None, "active_at": None, "awake_at": None}
+    asides = json.dumps(joined_asides(*(json.loads(state["asides"]) for state in (before, there))))
+    tx.run(SET_STATE, of_chat=new, private=private, head=head, asides=asides, epoch=epoch, edition=edition, **latest)
+    gone = {"head": None, "asides": "[]", "active_at": None, "awake_at": None}
     tx.run(SET_STATE, of_chat=old, private=before["private"], epoch=epoch, edition=edition, **gone)
 
 

@@ -95,7 +95,7 @@ def add_segment(tx: Transaction, chat: ChatKey, segment: Segment, covers: Sequen
     if tx.value(EDITION, chat=key) != edition or tx.value(TURN_CHAT, turn=segment.last) != key:
         raise StaleBase("The chat was edited since the summary began.")
     steps = read_steps(tx, segment.last, segment.before)
-    if not steps or _names(steps) != _names(covers) or _start(steps[0]) != segment.before:
+    if not steps or _names(steps) != _names(covers) or steps[0].before != segment.before:
         raise StaleBase("The chat was folded otherwise since the summary began.")
     return _store(tx, key, storable(segment), steps)
 
@@ -120,7 +120,3 @@ def _store(tx: Transaction, chat: str, segment: Segment, steps: list[Step]) -> S
 
 def _names(steps: Sequence[Step]) -> list[tuple[type[Step], int]]:
     return [(type(step), step.id) for step in steps]
-
-
-def _start(step: Step) -> int | None:
-    return step.before if isinstance(step, Segment) else step.parent

@@ -78,13 +78,13 @@ def is_id(number: int) -> bool:
 
 TURN_COLUMNS: tuple[ColumnElement[Any], ...] = (
     TURN.c.id, TURN.c.parent, TURN.c.state, TURN.c.epoch, TURN.c.at, TURN.c.tokens, TURN.c.chunk,
-    TURN.c.preview, TURN.c.failure, TURN.c.messages, TURN.c.rounds, TURN.c.answer,
+    TURN.c.preview, TURN.c.failure, TURN.c.messages, TURN.c.rounds, TURN.c.answer, TURN.c.inside, TURN.c.retry_of,
 )  # fmt: skip
 
 
 def to_turn(row: Row) -> Turn:
     """Make a turn of the values of `TURN_COLUMNS`."""
-    id_, parent, state, epoch, at, tokens, chunk, preview, failure, messages, rounds, answer = row
+    id_, parent, state, epoch, at, tokens, chunk, preview, failure, messages, rounds, answer, inside, again = row
     said = MESSAGES_JSON.validate_json(messages)
     return Turn(
         id_,
@@ -100,6 +100,8 @@ def to_turn(row: Row) -> Turn:
         failure,
         epoch,
         to_time(at),
+        bool(inside),
+        again,
     )
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from sqlalchemy import BindParameter, String, Table, bindparam, func, or_, select, text, union
 from sqlmodel import AutoString
 
+from adapters.sql.chats import state_of
 from adapters.sql.database import Row, Transaction
 from adapters.sql.erasure import SEGMENTS, SPOKE_IN
 from adapters.sql.facts import settings, to_change
@@ -97,9 +98,12 @@ def _by_scope(found: list[tuple[str, T]]) -> dict[str, list[T]]:
 
 def _chat(tx: Transaction, chat: str, private: bool, person: Person) -> dict[str, Any]:
     turns = [to_turn(row) for row in tx.rows(TURNS, chat=chat)]
+    state = state_of(tx, chat, "")
     return {
         "chat": chat,
         "private": private,
+        "head": state.head,
+        "asides": state.open_asides,
         "turns": [turn for turn in turns if private or turn.sender == person],
         "segments": [to_segment(row) for row in tx.rows(SEGMENTS, chat=chat)] if private else [],
     }

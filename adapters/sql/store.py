@@ -11,6 +11,7 @@ from typing import Any
 from adapters.sql import (
     access,
     archive,
+    branches,
     buttons,
     chats,
     erasure,
@@ -77,6 +78,12 @@ class SqlStore:
 
     async def covered(self, segment: Segment) -> Sequence[Turn]:
         return await self._database.read(path.covered, segment)
+
+    async def retry(self, seen: Conversation, turn: Turn, *, tokens: int, at: datetime) -> Turn:
+        return await self._database.write(branches.retry, seen, turn, tokens, at)
+
+    async def move_head(self, seen: Conversation, to: int | None, *, asides: Sequence[int | None]) -> None:
+        await self._database.write(branches.move_head, seen, to, asides)
 
     async def raise_epoch(self, chat: ChatKey) -> int:
         return await self._database.write(chats.raise_epoch, chat)

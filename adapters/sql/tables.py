@@ -42,7 +42,10 @@ class InboxRow(Row, table=True):
 
 
 class ChatRow(Row, table=True):
-    """A chat. `active_at` is when it was last spoken in; `awake_at` is when it was first spoken in since it rested."""
+    """A chat. `active_at` is when it was last spoken in; `awake_at` is when it was first spoken in since it rested.
+
+    `asides` are the turns at which the open asides were begun, as JSON.
+    """
 
     __tablename__ = "chat"
     __table_args__ = (KEYED,)
@@ -50,6 +53,7 @@ class ChatRow(Row, table=True):
     key: str = Field(primary_key=True)
     private: bool
     head: int | None = Field(default=None, sa_type=BigInteger)
+    asides: str = Field(default="[]", sa_type=Text)
     epoch: int = 0
     edition: int = 0
     active_at: int | None = Field(default=None, sa_type=BigInteger)
@@ -57,7 +61,10 @@ class ChatRow(Row, table=True):
 
 
 class TurnRow(Row, table=True):
-    """A turn. `checkpoint` is the newest segment ending on it; `heavy` says that bytes of attachments are kept."""
+    """A turn. `checkpoint` is the newest segment ending on it; `heavy` says that bytes of attachments are kept.
+
+    One `inside` its parent begins an aside there; `retry_of` is the turn that said the same and was answered first.
+    """
 
     __tablename__ = "turn"
     __table_args__ = (
@@ -70,6 +77,8 @@ class TurnRow(Row, table=True):
     chat: str = Field(foreign_key="chat.key")
     sender: str
     parent: int | None = Field(default=None, sa_type=BigInteger)
+    inside: bool = False
+    retry_of: int | None = Field(default=None, sa_type=BigInteger)
     checkpoint: int | None = Field(default=None, sa_type=BigInteger)
     state: str
     epoch: int

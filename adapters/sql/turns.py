@@ -38,7 +38,7 @@ from core.store import Job
 from core.terms import Terms
 
 _this = TURN.c.id == bindparam("turn")
-_BEGUN = ("chat", "sender", "parent", "state", "epoch", "at", "tokens", "heavy", "messages")
+_BEGUN = ("chat", "sender", "parent", "inside", "retry_of", "state", "epoch", "at", "tokens", "heavy", "messages")
 _BLANK = {"chunk": 0, "preview": "", "failure": "", "rounds": "[]"}
 ADD = Statement(insert(TURN).values({name: bindparam(name) for name in _BEGUN} | _BLANK))
 _SAVED = ("state", "rounds", "answer", "tokens", "chunk", "preview", "failure")
@@ -78,7 +78,7 @@ def open_turn(
     before = chats.state_of(tx, chat_key(asked.chat), person_key(asked.sender))
     turn = _begin(tx, messages, before, State.RECEIVED, tokens, at, terms)
     first = turn.message
-    state = ChatState(first.private, turn.id, turn.epoch, before.edition, 0, before.settings)
+    state = ChatState(first.private, turn.id, turn.epoch, before.edition, 0, before.settings, before.asides)
     return _conversation(tx, first.chat, first.sender, state, first.private), turn
 
 
@@ -96,12 +96,14 @@ def _begin(
     if chat.epoch is None:
         chats.ensure(tx, key, first.private)
     epoch = chat.epoch or 0
+    inside = chat.open_asides[-1:] == (chat.head,)
     given = {"chat": key, "sender": person_key(first.sender), "parent": chat.head, "state": state.value, "at": micros}
-    id_ = tx.insert(ADD, epoch=epoch, tokens=tokens, heavy=_heavy(clean), messages=_joined(bodies), **given)
+    given |= {"inside": inside, "retry_of": None, "epoch": epoch, "tokens": tokens, "heavy": _heavy(clean)}
+    id_ = tx.insert(ADD, messages=_joined(bodies), **given)
     said = _settled(tx, id_, clean, inbox.take(tx, clean, bodies, id_), state)
     active_at = max(micros, chat.active_at or 0)
     tx.run(chats.MOVE_HEAD, of_chat=key, head=id_, private=first.private, at=active_at)
-    turn = Turn(id_, chat.head, first.chat, state, said, tokens=tokens, epoch=epoch, at=at)
+    turn = Turn(id_, chat.head, first.chat, state, said, tokens=tokens, epoch=epoch, at=at, inside=inside)
     if state is State.HEARD:
         archive.add(tx, key, turn, terms)
     tx.cache.change(key, lambda steps: steps.append(turn))
@@ -150,6 +152,7 @@ def _conversation(
         scope,
         about.facts,
         about.settings,
+        state.open_asides,
     )
 
 

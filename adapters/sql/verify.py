@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 
 from pydantic import ValidationError
@@ -14,11 +15,11 @@ from adapters.sql.rows import FACT_JSON, TURN_COLUMNS, to_segment, to_turn
 from adapters.sql.statement import Statement
 from adapters.sql.tables import CHAT, FACT, INBOX, TURN
 from core.conversation import Segment
-from core.kept import chain
+from core.kept import chain, misplaced
 
 Parents = dict[int, int | None]
 
-CHATS = Statement(select(CHAT.c.key, CHAT.c.head).order_by(CHAT.c.key))
+CHATS = Statement(select(CHAT.c.key, CHAT.c.head, CHAT.c.asides).order_by(CHAT.c.key))
 CHECKPOINTS = Statement(
     select(TURN.c.id, TURN.c.checkpoint).where(TURN.c.chat == bindparam("chat"), TURN.c.checkpoint.is_not(None))
 )
@@ -34,8 +35,8 @@ FACTS = Statement(select(FACT.c.person, FACT.c.scope, FACT.c.key, FACT.c.body))
 def verify(tx: Transaction) -> list[str]:
     """Check everything."""
     faults = [*tx.damage(), *_lost_takers(tx), *_broken_facts(tx), *archive.strays(tx)]
-    for chat, head in tx.rows(CHATS):
-        faults += _faults_of(tx, chat, head)
+    for chat, head, asides in tx.rows(CHATS):
+        faults += _faults_of(tx, chat, head, json.loads(asides))
     return faults
 
 
@@ -58,7 +59,7 @@ def _is_fact(key: str, body: str) -> bool:
     return bool(fact.items) and fact.key == key
 
 
-def _faults_of(tx: Transaction, chat: str, head: int | None) -> Iterator[str]:
+def _faults_of(tx: Transaction, chat: str, head: int | None, asides: list[int | None]) -> Iterator[str]:
     parents: Parents = dict(tx.rows(PARENTS, chat=chat))
     segments = [to_segment(row) for row in tx.rows(SEGMENTS, chat=chat)]
     checkpoints: dict[int, int] = dict(tx.rows(CHECKPOINTS, chat=chat))
@@ -71,6 +72,8 @@ def _faults_of(tx: Transaction, chat: str, head: int | None) -> Iterator[str]:
     elif not lost:  # a walk ends only where every parent is older
         broken = list(_broken_segments(chat, parents, segments))
         yield from broken or _uncovered(chat, head, parents, segments, checkpoints)
+        if misplaced(asides, parents, head):
+            yield f"An open aside of {chat} was not begun on the way to its head."
         yield from _wrong_checkpoints(chat, segments, checkpoints)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.conversation import Conversation, Segment, State, Step, Turn
+from core.conversation import Conversation, MadeBy, Segment, State, Step, Turn
 from core.errors import StaleBase
 from core.memory import summary, window
 from core.memory.memory import Compaction
@@ -52,22 +52,21 @@ def _cost(conversation: Conversation) -> int:
 
 
 async def commit(
-    conversation: Conversation, covers: Sequence[Step], text: str, made_by: str, work: Compaction
+    conversation: Conversation, covers: Sequence[Step], text: str, made_by: MadeBy, work: Compaction
 ) -> Conversation:
     """Store a segment for steps of a conversation; give the conversation as it is then. Raises StaleBase."""
-    first, last = covers[0], covers[-1]
     segment = Segment(
         0,
-        first.before if isinstance(first, Segment) else first.parent,
-        last.last if isinstance(last, Segment) else last.id,
+        covers[0].before,
+        covers[-1].last,
         text,
         segment_cost(text, work.counter),
         sum(s.turns if isinstance(s, Segment) else 1 for s in covers),
-        "extract" if made_by == "extract" else "model",
+        made_by,
     )
     try:
         await work.store.add_segment(conversation.chat, segment, covers=covers, edition=conversation.edition)
     except StaleBase:
-        if made_by == "model":
+        if made_by != "extract":
             raise
     return await work.store.load(conversation.chat, conversation.person, private=conversation.private)
