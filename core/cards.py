@@ -37,6 +37,7 @@ KINDS = (
     marked("jobs"),
     marked("buttons"),
     marked("pairings"),
+    marked("links"),
 )
 """What a receipt counts."""
 PAGE = 8

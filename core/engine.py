@@ -20,6 +20,7 @@ from core.errors import CommandError
 from core.exchange import Collaborators, Exchange
 from core.kept import destination
 from core.lanes import Entry, Lane, Lanes
+from core.linking import Linking
 from core.messages import ChatKey, Message, Person, Reply
 from core.pairing import Pairing
 from core.prompt import Row
@@ -48,6 +49,7 @@ class Engine:
         self.compactor = compactor
         self.language = language
         self.pairing = Pairing(shared.store, shared.clock)
+        self.linking = Linking(shared.store, shared.clock)
         self.limit = RateLimit(rates)
         self._lanes = Lanes(self._work)
         self._doors: WeakValueDictionary[ChatKey, asyncio.Lock] = WeakValueDictionary()
@@ -154,12 +156,15 @@ class Engine:
             await self._delivery(message.chat).say(out)
 
     def welcome(self, person: Person, language: str) -> None:
-        """Tell a stranger who was let in that they may speak, in private, where they can be reached."""
+        """Tell a stranger who was let in that they may speak."""
+        with speaking(language or self.language):
+            self.tell(person, spoken(sentences.LET_IN))
+
+    def tell(self, person: Person, text: str) -> None:
+        """Tell somebody something in private, where they can be reached."""
         if person.platform in self.shared.deliveries:
             chat = ChatKey(person.platform, person.user)
-            with speaking(language or self.language):
-                out = Outgoing(chat, spoken(sentences.LET_IN), only_for=person)
-            self._spawn(self._delivery(chat).say(out))
+            self._spawn(self._delivery(chat).say(Outgoing(chat, text, only_for=person)))
 
     def _delivery(self, chat: ChatKey) -> Delivery:
         return self.shared.deliveries[chat.platform]

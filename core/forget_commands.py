@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 
 from core import cards
@@ -9,7 +10,7 @@ from core.commands import Command, Context, FactKey, command
 from core.conversation import Segment, Turn
 from core.errors import CommandError
 from core.memory_commands import changed, key_of, known_fact
-from core.messages import Reply
+from core.messages import Person, Reply
 from core.store import AuditEntry, Receipt
 from core.translation import spoken
 
@@ -99,12 +100,34 @@ async def _forget_chat(context: Context, sure: bool) -> Reply:
 
 
 async def _forget_me(context: Context, sure: bool) -> Reply:
+    linked = await context.store.linked(context.person)
     if not sure:
-        what = spoken("This erases everything I keep of you, everywhere.")
-        return cards.confirmation(what, spoken("Erase everything"), "/forget me yes")
+        return cards.confirmation(_everything(linked), spoken("Erase everything"), "/forget me yes")
     async with _interrupted(context, drop=True):
-        context.engine.shared.stretches.end(context.person)
-        return Reply(cards.receipt([await context.store.erase_person(context.person)]))
+        receipts = [await _erase_person(context, person) for person in (*linked, context.person)]
+        reached = (
+            [spoken("Your linked accounts are erased too: {accounts}.", accounts=_named(linked))] if linked else []
+        )
+        return Reply("\n".join([cards.receipt(receipts), *reached]))
+
+
+def _everything(linked: Sequence[Person]) -> str:
+    if not linked:
+        return spoken("This erases everything I keep of you, everywhere.")
+    return spoken(
+        "This erases everything I keep of you, everywhere, and of your linked accounts too: {accounts}. "
+        "To keep those, send /unlink first.",
+        accounts=_named(linked),
+    )
+
+
+def _named(people: Sequence[Person]) -> str:
+    return ", ".join(map(str, people))
+
+
+async def _erase_person(context: Context, person: Person) -> Receipt:
+    context.engine.shared.stretches.end(person)
+    return await context.store.erase_person(person)
 
 
 @command(private=True, arguments="[yes]")

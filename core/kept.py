@@ -22,6 +22,8 @@ BUTTON_DAYS = 30
 """How long a button is kept."""
 MOST_PAIRINGS = 1000
 """How many strangers may be waiting to be let in."""
+WRONG_CODE_HOURS = 24
+"""How long wrong codes are kept."""
 EXPORT_SCHEMA = "keepmind/export/1"
 
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")

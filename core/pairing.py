@@ -43,7 +43,7 @@ class Pairing:
         self._asked[stranger] = language
         if len(self._asked) > MOST_ASKED:
             del self._asked[next(iter(self._asked))]
-        now, fresh = self._clock.now(), "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+        now, fresh = self._clock.now(), fresh_code()
         code = await self._store.pair(stranger, fresh, now, now + GOOD_FOR)
         return code, code == fresh if code else is_new
 
@@ -61,7 +61,7 @@ class Pairing:
             raise CommandError(
                 spoken("Those were too many wrong codes. Wait an hour, or use the id: /admin allow platform:id")
             )
-        person = await self._store.paired(_plain(code), now)
+        person = await self._store.paired(plain_code(code), now)
         if person is None:
             await self._store.audit(AuditEntry(str(admin), WRONG, "", now))
             raise CommandError(spoken("I know no such code; it may be older than a day. An id works too: platform:id"))
@@ -73,6 +73,11 @@ class Pairing:
         return sum(entry.action == WRONG and entry.admin == str(admin) and entry.at > since for entry in done)
 
 
-def _plain(code: str) -> str:
+def fresh_code() -> str:
+    """Make a code that nobody can guess."""
+    return "".join(secrets.choice(LETTERS) for _ in range(LENGTH))
+
+
+def plain_code(code: str) -> str:
     """Give a code as it is kept, however it was written down."""
     return "".join(code.replace("-", " ").split()).upper()

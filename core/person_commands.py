@@ -10,6 +10,7 @@ from core.commands import Command, Context, command
 from core.errors import CommandError
 from core.forget_commands import FORGET_COMMANDS
 from core.incognito_commands import INCOGNITO_COMMANDS
+from core.link_commands import LINK_COMMANDS
 from core.memory_commands import MEMORY_COMMANDS
 from core.messages import Attachment, Reply
 from core.sentences import NOTHING_TO_STOP, STOPPED, STOPPED_INCOGNITO
@@ -62,7 +63,9 @@ async def stop(context: Context) -> str:
 @command(at_once=True, private=True)
 async def export(context: Context) -> Reply:
     """Give you a file with everything I keep of you."""
-    text = json.dumps(await context.store.export(context.person), ensure_ascii=False, indent=2)
+    linked = [await context.store.export(person) for person in await context.store.linked(context.person)]
+    kept = await context.store.export(context.person) | {"linked": linked}
+    text = json.dumps(kept, ensure_ascii=False, indent=2)
     name = f"keepmind-export-{context.now:%Y%m%d-%H%M%S}.json"
     file = Attachment("file", name, "application/json", data=text.encode("utf-8", "replace"))
     return Reply(spoken("Here is everything I keep of you."), file=file)
@@ -79,4 +82,5 @@ PERSON_COMMANDS: tuple[Command, ...] = (
     *ASKING_COMMANDS,
     *FORGET_COMMANDS,
     *INCOGNITO_COMMANDS,
+    *LINK_COMMANDS,
 )

@@ -59,7 +59,7 @@ class Receipt:
     """What an erasure removed: a count for each kind of thing, zero counts left out.
 
     The kinds are `turns`, `segments`, `facts` (whole), `items` (of facts that stay), `changes` (of the history),
-    `messages` (that waited), `settings`, `jobs`, `buttons` and `pairings`.
+    `messages` (that waited), `settings`, `jobs`, `buttons`, `pairings` and `links`.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -341,7 +341,7 @@ class ConversationStore(Protocol):
     async def expire(self, now: datetime, *, keep_days: float) -> int:
         """Drop the bare inbox keys older than `keep_days` days that wait for nothing; how many.
 
-        What has a term of its own goes when that is over: buttons and pairings.
+        What has a term of its own goes when that is over: buttons, pairings, codes.
         """
         ...
 
@@ -402,6 +402,37 @@ class ConversationStore(Protocol):
 
     async def paired(self, code: str, now: datetime) -> Person | None:
         """Take the person of a code that is still good; the code is used up. None when there is none."""
+        ...
+
+    async def offer_link(self, person: Person, code: str, until: datetime) -> None:
+        """Keep a code by which another account can be linked with a person's, in the place of an earlier one."""
+        ...
+
+    async def link_owner(self, code: str, now: datetime) -> Person | None:
+        """Give whose code it is, if it is still good."""
+        ...
+
+    async def link(self, code: str, person: Person, now: datetime) -> Person | None:
+        """Make the owner of a good code and a person, with all they are linked with, one view; give the owner.
+
+        The code is used up. None, changing nothing, when there is no such code or it is the person's own.
+        """
+        ...
+
+    async def unlink(self, person: Person) -> bool:
+        """Take an account out of its view; nothing else changes. False when it was in none."""
+        ...
+
+    async def linked(self, person: Person) -> Sequence[Person]:
+        """Give the other accounts of a person's view, sorted."""
+        ...
+
+    async def note_wrong_code(self, person: Person, at: datetime) -> None:
+        """Note that somebody entered a code that links with nobody."""
+        ...
+
+    async def wrong_codes(self, person: Person, since: datetime) -> int:
+        """Count the wrong codes that somebody entered after a time; they are known for a day."""
         ...
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""What else is known of a person where they talk: what they share between their private talk and groups."""
+"""What else is known of a person where they talk: by accounts linked with theirs, and what is shared with groups."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from functools import reduce
 from core.conversation import Conversation, Elsewhere
 from core.facts import Fact, Facts
 from core.kept import merged
-from core.messages import PRIVATE
+from core.messages import PRIVATE, Person
 from core.store import ConversationStore
 
 Dated = tuple[str, datetime, Fact]
@@ -31,11 +31,24 @@ async def viewed(store: ConversationStore, conversation: Conversation) -> Conver
 
 
 async def _elsewhere(store: ConversationStore, conversation: Conversation) -> Sequence[Elsewhere]:
-    person = conversation.person
-    if person is None or not conversation.settings.share:
+    person, shares = conversation.person, conversation.settings.share
+    if person is None or not (shares or conversation.private):
         return []
-    scopes = [s for s in await store.scopes(person) if s != PRIVATE] if conversation.scope == PRIVATE else [PRIVATE]
-    return [Elsewhere(person, scope, await store.known(person, scope)) for scope in scopes]
+    accounts = {person: shares}
+    for other in await store.linked(person):
+        chosen = await store.settings(other)
+        if chosen.memory != "off":
+            accounts[other] = shares and chosen.share
+    places = [(who, scope) for who in accounts for scope in await _scopes(store, conversation, who, accounts[who])]
+    return [Elsewhere(who, scope, await store.known(who, scope)) for who, scope in places]
+
+
+async def _scopes(store: ConversationStore, conversation: Conversation, who: Person, shared: bool) -> Sequence[str]:
+    """Name the scopes whose facts may be used here: groups meet private talk only where that is shared."""
+    if not conversation.private:
+        return [PRIVATE] if shared else []
+    own = [] if who == conversation.person else [PRIVATE]
+    return [*own, *(s for s in await store.scopes(who) if s != PRIVATE)] if shared else own
 
 
 async def _together(store: ConversationStore, places: Sequence[Elsewhere]) -> Facts:

@@ -7,13 +7,13 @@ import asyncio
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-from adapters.inmemory.state import Rows
+from adapters.inmemory.links import Links
 from core.kept import BUTTON_DAYS, MOST_PAIRINGS, storable
 from core.messages import Person
 from core.store import AuditEntry
 
 
-class Doors(Rows):
+class Doors(Links):
     """Who may do what, for how long."""
 
     async def expire(self, now: datetime, *, keep_days: float) -> int:
@@ -26,6 +26,7 @@ class Doors(Rows):
             id_: button for id_, button in self._buttons.items() if button[2] >= now - timedelta(days=BUTTON_DAYS)
         }
         self._pairings = {person: pairing for person, pairing in self._pairings.items() if pairing[1] > now}
+        self._expire_links(now)
         return len(old)
 
     async def button(self, command: str, owner: Person, at: datetime) -> int:

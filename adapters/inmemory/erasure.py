@@ -116,6 +116,8 @@ class Erasure(Rows):
         counts = Counter(settings=int(self._settings.pop(person, None) is not None))
         counts += Counter(buttons=self._drop_buttons(person))
         counts += Counter(pairings=int(self._pairings.pop(person, None) is not None))
+        counts += Counter(links=self._leave(person) + int(self._link_codes.pop(person, None) is not None))
+        self._wrong_codes = [(p, at) for p, at in self._wrong_codes if p != person]
         for owner in [key for key in self._facts.keys() | self._changes.keys() if key[0] == person]:
             counts += Counter(facts=len(self._facts.pop(owner, {})), changes=len(self._changes.pop(owner, [])))
         return counts

@@ -64,6 +64,9 @@ class Rows:
         self._buttons: dict[int, tuple[str, Person, datetime]] = {}
         self._block: dict[str, tuple[str, datetime]] = {}
         self._moves: dict[ChatKey, ChatKey] = {}
+        self._links: dict[Person, str] = {}
+        self._link_codes: dict[Person, tuple[str, datetime]] = {}
+        self._wrong_codes: list[tuple[Person, datetime]] = []
         self._pairings: dict[Person, tuple[str, datetime]] = {}
         self._terms = Terms(stem)
         self._last_id = 0
@@ -93,6 +96,14 @@ class Rows:
 
     def _segments_of(self, chat: ChatKey) -> list[Segment]:
         return [s for key, s in self._segments.values() if key == chat]
+
+    def _leave(self, person: Person) -> int:
+        """Take an account out of its view; one account alone is none."""
+        view = self._links.pop(person, None)
+        left = [p for p, v in self._links.items() if v == view]
+        if len(left) == 1:
+            del self._links[left[0]]
+        return int(view is not None)
 
     def _spoke_in(self, person: Person) -> set[ChatKey]:
         return {t.chat for t in self._turns.values() if t.sender == person}

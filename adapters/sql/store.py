@@ -19,6 +19,7 @@ from adapters.sql import (
     facts,
     inbox,
     jobs,
+    links,
     moving,
     pairing,
     path,
@@ -226,6 +227,27 @@ class SqlStore:
 
     async def paired(self, code: str, now: datetime) -> Person | None:
         return await self._database.write(pairing.paired, code, now)
+
+    async def offer_link(self, person: Person, code: str, until: datetime) -> None:
+        await self._database.write(links.offer, person, code, until)
+
+    async def link_owner(self, code: str, now: datetime) -> Person | None:
+        return await self._database.read(links.owner, code, now)
+
+    async def link(self, code: str, person: Person, now: datetime) -> Person | None:
+        return await self._database.write(links.link, code, person, now)
+
+    async def unlink(self, person: Person) -> bool:
+        return await self._database.write(links.unlink, person)
+
+    async def linked(self, person: Person) -> Sequence[Person]:
+        return await self._database.single(links.linked, person)
+
+    async def note_wrong_code(self, person: Person, at: datetime) -> None:
+        await self._database.write(links.note_wrong, person, at)
+
+    async def wrong_codes(self, person: Person, since: datetime) -> int:
+        return await self._database.read(links.wrong, person, since)
 
     async def aclose(self) -> None:
         await self._database.stop()

@@ -235,6 +235,37 @@ class PairingRow(Row, table=True):
     until: int = Field(sa_type=BigInteger)
 
 
+class LinkRow(Row, table=True):
+    """An account that is one person's with the others of the same view."""
+
+    __tablename__ = "link"
+    __table_args__ = (KEYED,)
+
+    person: str = Field(primary_key=True)
+    view: str = Field(index=True)
+
+
+class LinkCodeRow(Row, table=True):
+    """A code by which another account can be linked with a person's, good until `until`."""
+
+    __tablename__ = "link_code"
+    __table_args__ = (KEYED,)
+
+    person: str = Field(primary_key=True)
+    code: str = Field(index=True)
+    until: int = Field(sa_type=BigInteger)
+
+
+class WrongCodeRow(Row, table=True):
+    """A wrong code that a person entered."""
+
+    __tablename__ = "wrong_code"
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
+    person: str = Field(index=True)
+    at: int = Field(sa_type=BigInteger)
+
+
 class MoveRow(Row, table=True):
     """What a chat has become."""
 
@@ -281,4 +312,5 @@ INBOX, CHAT, TURN, SEGMENT = (METADATA.tables[name] for name in ("inbox", "chat"
 PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fact", "change", "source"))
 JOB, AUDIT, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "button"))
 ALLOW, BLOCK, PAIRING, MOVE = (METADATA.tables[name] for name in ("allow", "block", "pairing", "move"))
+LINK, LINK_CODE, WRONG_CODE = (METADATA.tables[name] for name in ("link", "link_code", "wrong_code"))
 ARCHIVE = METADATA.tables["archive"]

@@ -17,7 +17,7 @@ from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.profile import Profile
 from core.memory.window import WindowLimits
 from core.messages import ChatKey, Message, Person
-from tests.fakes import ScriptedLLM, World, check_request
+from tests.fakes import START, ScriptedLLM, World, check_request
 
 MARK = re.compile(r"\b(?:talk|fact)\d+x\b")
 
@@ -36,6 +36,7 @@ class Crowd:
     leaks: list[str] = field(default_factory=list)
     sharing: set[Person] = field(default_factory=set)
     hidden: set[Person] = field(default_factory=set)
+    linked: dict[Person, Person] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -92,7 +93,8 @@ class Crowd:
         if where.content.startswith('<remembered what="known facts'):
             one_is_private = "private" in (said.scope, current.scope)
             shared = said.sender in self.sharing and one_is_private
-            return said.sender == current.sender and (said.scope == current.scope or shared)
+            linked = self.linked.get(said.sender) == current.sender and said.private and current.private
+            return linked or (said.sender == current.sender and (said.scope == current.scope or shared))
         if self.hidden & {said.sender, current.sender}:
             return said.sender == current.sender and said.chat == current.chat
         if where.role == "tool":  # what a group's member had noted there, in any of its topics
@@ -115,11 +117,17 @@ class Crowd:
         return message
 
     async def choose(self) -> None:
-        """Let every fifth share what is known of them, and every tenth go incognito."""
+        """Let some share what is known of them, some go incognito, and some be two accounts of one person."""
         for number in range(0, self.people, 5):
             who, chosen = f"p{number}", "/memory share on" if number % 10 else "/incognito"
             (self.sharing if number % 10 else self.hidden).add(Person("test", who))
             await self.world.say(chosen, who)
+            await self.link(Person("test", f"p{number + 1}"), Person("test", f"p{number + 2}"))
+
+    async def link(self, one: Person, other: Person) -> None:
+        await self.world.store.offer_link(one, str(one), START + timedelta(hours=1))
+        await self.world.store.link(str(one), other, START)
+        self.linked |= {one: other, other: one}
 
     async def talk(self, messages: int) -> None:
         number = 0

@@ -147,6 +147,31 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "link",
+        sa.Column("person", KEY, nullable=False),
+        sa.Column("view", KEY, nullable=False),
+        sa.PrimaryKeyConstraint("person"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(op.f("ix_link_view"), "link", ["view"], unique=False)
+    op.create_table(
+        "link_code",
+        sa.Column("person", KEY, nullable=False),
+        sa.Column("code", KEY, nullable=False),
+        sa.Column("until", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("person"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index(op.f("ix_link_code_code"), "link_code", ["code"], unique=False)
+    op.create_table(
+        "wrong_code",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("person", KEY, nullable=False),
+        sa.Column("at", sa.BigInteger(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+    )
+    op.create_index(op.f("ix_wrong_code_person"), "wrong_code", ["person"], unique=False)
+    op.create_table(
         "pairing",
         sa.Column("person", KEY, nullable=False),
         sa.Column("code", KEY, nullable=False),
