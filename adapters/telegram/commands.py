@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from typing import Protocol
 
 from telegram import (
@@ -17,11 +18,13 @@ from telegram import (
     BotCommandScopeChat,
     BotCommandScopeDefault,
 )
-from telegram.error import TelegramError
+from telegram.error import RetryAfter, TelegramError
 
+from adapters.telegram.trouble import retry_seconds
 from core.translation import languages
 
 logger = logging.getLogger("keepmind.telegram")
+MAX_WAITS = 5
 MOST = 100
 """Most commands of one menu: https://core.telegram.org/bots/api#setmycommands."""
 
@@ -100,6 +103,17 @@ def _menu(commands: Iterable[Command], language: str) -> list[BotCommand]:
 
 async def _set(bot: Bot, menu: Sequence[BotCommand], scope: BotCommandScope, language: str | None) -> None:
     try:
-        await bot.set_my_commands(menu, scope, language)
+        await _patiently(lambda: bot.set_my_commands(menu, scope, language))
     except TelegramError as error:
         logger.warning("the menu of commands for %s could not be set: %s", scope.type, error.message)
+
+
+async def _patiently(call: Callable[[], Awaitable[object]]) -> None:
+    """Call Telegram, waiting as long as it asks a few times: a menu that is not set stays as it was till a restart."""
+    for _ in range(MAX_WAITS):
+        try:
+            await call()
+            return
+        except RetryAfter as error:
+            await asyncio.sleep(retry_seconds(error))
+    await call()

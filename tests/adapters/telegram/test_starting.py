@@ -89,6 +89,13 @@ async def test_menus_that_can_not_be_set_only_warn(
     assert "menu" in caplog.text
 
 
+async def test_menus_wait_as_long_as_telegram_asks(server: TelegramServer, ann: User) -> None:
+    server.fail("setMyCommands", 429, retry_after=1, times=2)
+    async with living(server):
+        await until(lambda: server.journal.counts["setMyCommands"] == 14)
+    assert len(server.api.world.commands) == 12
+
+
 async def test_a_webhook_is_set_with_its_secret_and_answered(
     server: TelegramServer, ann: User, address: Address
 ) -> None:
