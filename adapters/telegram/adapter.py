@@ -35,6 +35,10 @@ from core.splitting import split
 
 logger = logging.getLogger("keepmind.telegram")
 API_URL = "https://api.telegram.org"
+PRIVACY = (
+    "groups are to be heard, but privacy mode is on, so that Telegram gives only what is addressed to the bot; "
+    "@BotFather, /setprivacy, Disable turns it off, and then the bot has to be added to each group again"
+)
 _LONGEST_PAUSE = 30.0
 
 
@@ -131,6 +135,8 @@ class TelegramAdapter:
                 if self._options.webhook is None:
                     await self.bot.delete_webhook(drop_pending_updates=False)
                 logger.info("serving Telegram as bot %s", me.id)
+                if self._options.groups.hear_all and not me.can_read_all_group_messages:
+                    logger.warning(PRIVACY)
                 return me
             except InvalidToken:
                 raise ConfigError(self._unknown) from None

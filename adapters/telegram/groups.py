@@ -9,7 +9,7 @@ from telegram import Message, MessageEntity, User
 
 from adapters.telegram.conversion import is_bots, is_private, replied, to_key
 from core.messages import ChatKey
-from core.modes import Hearing, Modes, heard
+from core.modes import LISTEN, OPEN, Hearing, Modes, heard
 
 _ALBUMS = 256
 
@@ -32,6 +32,11 @@ class Groups(Modes):
     def of(self, chat: ChatKey) -> str:
         """Give the mode of a group, which may be set by the id that it had before."""
         return self.named(f"{chat.chat}/{chat.topic}", chat.chat, self._were.get(chat.chat, ""))
+
+    @property
+    def hear_all(self) -> bool:
+        """Whether there is a group in which all that is said is to be heard."""
+        return not {self.mode, *self.modes.values()}.isdisjoint((LISTEN, OPEN))
 
     def follow(self, old: int, new: int) -> None:
         """Take notice of what a group has become."""

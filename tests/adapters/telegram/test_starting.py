@@ -10,6 +10,7 @@ import aiohttp
 import pytest
 
 from adapters.inmemory import InMemoryStore
+from adapters.telegram.groups import Groups
 from adapters.telegram.server import TelegramServer, User
 from adapters.telegram.webhook import HEADER, Address
 from core.errors import ConfigError, StoreError
@@ -87,6 +88,17 @@ async def test_menus_that_can_not_be_set_only_warn(
             await server.reply(ann)
             await until(lambda: server.journal.counts["setMyCommands"] == 12)
     assert "menu" in caplog.text
+
+
+@pytest.mark.parametrize(
+    ("privacy", "mode", "warned"), [(True, "listen", True), (True, "mention", False), (False, "open", False)]
+)
+async def test_privacy_mode_is_warned_of_where_groups_are_to_be_heard(
+    privacy: bool, mode: str, warned: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    async with TelegramServer(privacy=privacy) as server, living(server, groups=Groups(mode)):
+        await until(lambda: server.journal.counts["getUpdates"])
+    assert ("/setprivacy" in caplog.text) is warned
 
 
 async def test_menus_wait_as_long_as_telegram_asks(server: TelegramServer, ann: User) -> None:
