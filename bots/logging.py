@@ -23,6 +23,7 @@ _SECRETS = re.compile(
     r"|(?<=Bearer )\S+"
 )
 _TALKATIVE = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "telegram", "discord", "alembic", "apscheduler")
+_QUOTING = ("pypdf",)  # what it warns of holds pieces of people's files
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
 
@@ -37,6 +38,8 @@ def set_up_logging(settings: Settings, default: str = "INFO") -> None:
     logging.basicConfig(level=level, handlers=[handler], force=True)
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
+    for name in _QUOTING:
+        logging.getLogger(name).setLevel(logging.NOTSET if level == "DEBUG" else logging.CRITICAL + 1)
 
 
 def without_library_tracebacks(record: logging.LogRecord) -> bool:

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 
 import pytest
 
+from adapters import documents
+from adapters.documents import Unreadable
 from bots.logging import HIDDEN, Redaction, set_up_logging
 from config.settings import Settings
 
@@ -25,7 +27,7 @@ def _as_before() -> Iterator[None]:
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
-    for name in LOGGERS:
+    for name in (*LOGGERS, "pypdf"):
         logging.getLogger(name).setLevel(logging.NOTSET)
 
 
@@ -64,6 +66,16 @@ def test_libraries_are_quiet(capsys: pytest.CaptureFixture[str], name: str) -> N
     set_up_logging(settings(level="DEBUG"))
     logging.getLogger(name).info("HTTP Request: POST https://api.telegram.org/bot…/getMe")
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(("level", "shown"), [("INFO", False), ("DEBUG", True)])
+def test_what_stands_in_peoples_files_is_for_debugging(
+    capsys: pytest.CaptureFixture[str], level: str, shown: bool
+) -> None:
+    set_up_logging(settings(level=level))
+    with pytest.raises(Unreadable):
+        documents.read("a.pdf", "", b"a secret")
+    assert ("a sec" in capsys.readouterr().err) is shown
 
 
 @pytest.mark.parametrize("level", ["INFO", "DEBUG"])
