@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bots.operating import doctor
 from bots.output import as_json, as_sentence, as_text, tell
 from core.errors import KeepmindError
 
@@ -55,6 +56,9 @@ def _run() -> int:
 @click.version_option(package_name="keepmind", message="%(prog)s %(version)s")
 def keepmind() -> None:
     """Run a bot that remembers the people it talks to."""
+
+
+keepmind.add_command(doctor)
 
 
 @keepmind.group()

@@ -102,7 +102,7 @@ class SqliteDatabase:
     """
 
     def __init__(self, url: str, *, synchronous: Synchronous, patience: float, cache: Cache) -> None:
-        self.where, self._url = _address(url)
+        self.where, self._url = address_of(url)
         self._synchronous = synchronous
         self._patience = patience
         self._cache = cache
@@ -243,7 +243,7 @@ class SqliteDatabase:
 
 async def look(url: str, seen: Prepare[R]) -> R | None:
     """Look at a database that nobody need have opened; None when there is no file. Raises StoreError."""
-    where, address = _address(url)
+    where, address = address_of(url)
     return await asyncio.to_thread(_look, where, address, seen)
 
 
@@ -307,7 +307,8 @@ def _check_folder(where: str) -> None:
         raise StoreError(f"The folder {folder} does not exist; create it or {ELSEWHERE} path.")
 
 
-def _address(url: str) -> tuple[str, str]:
+def address_of(url: str) -> tuple[str, str]:
+    """Read an address or a path: how it is called in a sentence, and what SQLAlchemy takes. Raises StoreError."""
     if "://" not in url:
         path = url if url == ":memory:" else str(Path(url).expanduser().absolute())
         return path, f"sqlite:///{path}"

@@ -29,7 +29,7 @@ from adapters.sql import (
 )
 from adapters.sql.address import is_postgresql, to_address
 from adapters.sql.cache import Cache
-from adapters.sql.database import Database
+from adapters.sql.database import Database, Prepare, R
 from adapters.sql.sqlite import SqliteDatabase, Synchronous, look
 from adapters.sql.upgrade import Schema
 from adapters.sql.verify import verify
@@ -282,11 +282,16 @@ async def open_store(
 
 async def read_schema(url: str) -> Schema:
     """Look at the schema of a database without changing it. Raises StoreError when it can't be used or is not ours."""
+    return Schema(await see(url, upgrade.current))
+
+
+async def see(url: str, seen: Prepare[R]) -> R | None:
+    """Look at a database that nobody need have opened; None when it is a file that is not there. Raises StoreError."""
     if not is_postgresql(url):
-        return Schema(await look(url, upgrade.current))
+        return await look(url, seen)
     with _library():
         from adapters.sql import postgresql
-    return Schema(await postgresql.look(to_address(url), upgrade.current))
+    return await postgresql.look(to_address(url), seen)
 
 
 @contextmanager

@@ -139,16 +139,11 @@ class TelegramAdapter:
                     logger.warning(PRIVACY)
                 return me
             except InvalidToken:
-                raise ConfigError(self._unknown) from None
+                raise ConfigError(unknown_token(self._options.api_url)) from None
             except TelegramError as error:
                 logger.warning("Telegram can't be reached, it is tried again: %s", type(error).__name__)
                 await asyncio.sleep(pause)
                 pause = min(pause * 1.5, _LONGEST_PAUSE)
-
-    @property
-    def _unknown(self) -> str:
-        where = "" if self._options.api_url == API_URL else " (or TELEGRAM_API_URL leads to no Bot API server)"
-        return f"Telegram does not know the token in TELEGRAM_BOT_TOKEN{where}; @BotFather gives the right one"
 
     async def aclose(self) -> None:
         """Let go of the network."""
@@ -160,3 +155,9 @@ class TelegramAdapter:
 
     async def __aexit__(self, *_: object) -> None:
         await self.aclose()
+
+
+def unknown_token(api_url: str) -> str:
+    """Say that a token is nobody's at a Bot API server."""
+    where = "" if api_url == API_URL else " (or TELEGRAM_API_URL leads to no Bot API server)"
+    return f"Telegram does not know the token in TELEGRAM_BOT_TOKEN{where}; @BotFather gives the right one"

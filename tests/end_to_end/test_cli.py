@@ -29,6 +29,7 @@ COMMANDS = [
     ["db"],
     ["db", "upgrade"],
     ["compact"],
+    ["doctor"],
     ["version"],
 ]
 Done = subprocess.CompletedProcess[str]

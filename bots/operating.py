@@ -1,0 +1,61 @@
+"""The commands of whoever runs a bot: `keepmind doctor`. Everything heavy is imported by the command that needs it."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import click
+
+from bots.output import as_json
+from core.errors import KeepmindError
+
+if TYPE_CHECKING:
+    from bots.doctor import Finding
+    from config.settings import Settings
+
+
+@click.command()
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+@click.option("--strict", is_flag=True, help="Exit with 1 for what is only to look at, too.")
+def doctor(as_data: bool, strict: bool) -> int:
+    """Check all that a bot needs, and tell the fix of what is wrong; exit 1 when something is broken."""
+    from bots.doctor.finding import worst
+    from bots.doctor.page import data, page
+
+    findings = _examined()
+    click.echo(as_json(data(findings)) if as_data else page(findings), color=_coloured())
+    return int(worst(findings) in (("broken", "warning") if strict else ("broken",)))
+
+
+def _examined() -> Sequence[Finding]:
+    import asyncio
+
+    from bots.doctor.finding import refused
+    from bots.logging import set_up_logging
+    from config.settings import load_settings
+
+    try:
+        settings = load_settings()
+    except KeepmindError as error:
+        return [refused("settings", "files", error)]
+    set_up_logging(settings, "CRITICAL")  # what is found stands on the page
+    return asyncio.run(_examination(settings))
+
+
+async def _examination(settings: Settings) -> Sequence[Finding]:
+    import asyncio
+
+    from bots.doctor import examine
+    from bots.doctor.threads import Leaving
+
+    asyncio.get_running_loop().set_default_executor(Leaving())
+    return await examine(settings)
+
+
+def _coloured() -> bool | None:
+    """Say whether to print colours; None leaves it to whether a terminal is written to."""
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" or not sys.stdout.isatty()
+    return False if plain else None
