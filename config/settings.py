@@ -202,7 +202,7 @@ class Access(Section):
         (), description="Admins (KEEPMIND_ADMINS), such as telegram:42."
     )
     allowed: Annotated[Names, AfterValidator(checks.entries)] = Field(
-        ("console:*",), description="People and chats that may talk (KEEPMIND_ALLOWED); * is everyone."
+        ("console:*",), description="People, chats and servers that may talk (KEEPMIND_ALLOWED); * is everyone."
     )
 
 

@@ -13,8 +13,8 @@ from core.store import ConversationStore
 class Access:
     """Answers from the configuration and the allow table; both hold `platform:id`, `platform:*` or `*`.
 
-    Admins come from the configuration alone and may always speak. A chat's id lets everyone in that chat speak.
-    A sender that stands for nobody is known by the chat alone. Who is blocked, or writes in a chat that is, may not
+    Admins come from the configuration alone and may always speak. A chat's id lets everyone in that chat speak, and the
+    id of a server everyone in all its chats. A sender that stands for nobody is known by the chat alone. Who is blocked, or writes in a chat that is, may not
     speak, whatever allows it; blocks are made here, and read from the store once.
     """
 
@@ -39,7 +39,7 @@ class Access:
         return not self._allowed.isdisjoint(names) or not names.isdisjoint(await self._store.allowed())
 
     async def is_blocked(self, message: Message) -> bool:
-        """Say whether its sender or its chat is blocked."""
+        """Say whether its sender, its chat or its server is blocked."""
         async with self._reading:
             if self._blocked is None:
                 self._blocked = frozenset(await self._store.blocked())
@@ -65,4 +65,5 @@ class Access:
 
 
 def _names(message: Message) -> set[str]:
-    return {message.chat.scope} if message.anonymous else {message.chat.scope, str(message.sender)}
+    places = {message.chat.scope, *([str(Person(message.chat.platform, message.server))] if message.server else [])}
+    return places if message.anonymous else {*places, str(message.sender)}

@@ -95,7 +95,8 @@ class Message:
     a group's talk that needs no answer. `forwarded` names the origin of a forwarded message, whose text
     is then not the sender's own. `anonymous` marks a sender that stands for nobody (an anonymous group
     admin, a channel): no profile is kept for it. `pressed` is the platform's id of the message whose button said this.
-    `incognito` says that nothing of it is kept once it is answered.
+    `incognito` says that nothing of it is kept once it is answered. `server` is the id of what the chat is a part of,
+    where there is such a thing: whom all of it lets in may speak.
     """
 
     id: str
@@ -113,6 +114,7 @@ class Message:
     forwarded: str = ""
     pressed: str = ""
     incognito: bool = False
+    server: str = ""
 
     @property
     def scope(self) -> str:

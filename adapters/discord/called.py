@@ -9,7 +9,7 @@ import discord
 
 from adapters.discord.conversion import PLATFORM, to_key
 from core.buttons import Press
-from core.messages import Attachment, Message, Person
+from core.messages import Attachment, ChatKey, Message, Person
 
 
 def to_call(interaction: discord.Interaction, text: str, *, attachments: tuple[Attachment, ...] = ()) -> Message:
@@ -24,6 +24,7 @@ def to_call(interaction: discord.Interaction, text: str, *, attachments: tuple[A
         private=in_private(interaction),
         language=interaction.locale.value,
         attachments=attachments,
+        server=str(interaction.guild_id or ""),
     )
 
 
@@ -36,7 +37,15 @@ def to_press(interaction: discord.Interaction, press: Press, words: str = "") ->
     shown = interaction.message
     own = shown is not None and (said.private or shown.flags.ephemeral or press.chat is not None)
     said = replace(said, pressed=str(shown.id) if shown is not None and own else "")
-    return said if press.chat is None else replace(said, chat=press.chat, private=False)
+    if press.chat is None:
+        return said
+    return replace(said, chat=press.chat, private=False, server=said.server or _server_of(interaction, press.chat))
+
+
+def _server_of(interaction: discord.Interaction, chat: ChatKey) -> str:
+    """Give the server of a chat that is spoken of in one's own."""
+    guild = getattr(interaction.client.get_channel(int(chat.chat)), "guild", None)
+    return str(guild.id) if guild is not None else ""
 
 
 def in_private(interaction: discord.Interaction) -> bool:

@@ -36,6 +36,7 @@ def to_message(message: discord.Message, me: discord.ClientUser, *, addressed: b
         anonymous=anonymous,
         quote=_quote(message, me),
         forwarded="somebody" if is_forward(message) else "",
+        server=str(message.guild.id) if message.guild else "",
     )
 
 

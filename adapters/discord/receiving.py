@@ -173,6 +173,7 @@ class Receiver:
             private=False,
             anonymous=True,
             language=str(guild.preferred_locale),
+            server=str(guild.id),
         )
         if mode == OFF or not await self._engine.access.may_speak(joined):
             return

@@ -38,6 +38,16 @@ async def test_a_chats_entry_holds_in_all_its_topics() -> None:
     assert await access(allowed=["test:club"]).may_speak(topic)
 
 
+@pytest.mark.parametrize("anonymous", [False, True])
+async def test_a_servers_entry_holds_in_all_its_chats_and_nowhere_else(anonymous: bool) -> None:
+    of = access(allowed=["test:house"])
+    said = message(chat="club", private=False, anonymous=anonymous, server="house")
+    assert await of.may_speak(said)
+    assert not await of.may_speak(message())
+    await of.block("test:house", "test:root", NOW)
+    assert not await of.may_speak(said)
+
+
 @pytest.mark.parametrize("allowed", [[], ["test:bob"], ["other:*"], ["test:ann"], ["anna"], ["@anna"], ["test"]])
 async def test_nobody_else_may(allowed: list[str]) -> None:
     assert not await access(allowed=allowed).may_speak(message(chat="club"))

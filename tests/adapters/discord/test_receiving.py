@@ -480,3 +480,15 @@ async def test_a_stranger_gets_one_sentence_with_their_id_and_no_answer(server: 
         assert len(server.private(ann).from_bot) == 1
         assert life.llm.requests == []
         assert not await life.store.holds("hello?")
+
+
+async def test_a_whole_server_is_let_in_by_its_id(server: DiscordServer, club: Club) -> None:
+    boss = server.person("Boss")
+    thread = server.thread(club.general, "talk", club.ann)
+    async with living(server, allowed=(), admins=[f"discord:{boss.id}"]) as life:
+        await server.answered(server.use(boss, boss, "admin allow", whom=f"discord:{club.guild.id}"))
+        for place in (club.general, thread):
+            await answered(server, server.say(club.bob, place, called(server, "hi")))
+        assert "/forget" in (await server.answered(server.use(club.bob, club.general, "help"))).text
+        assert "don't know you" in (await answered(server, server.say(club.bob, club.bob, "hi"))).text
+        assert len(life.llm.of("answer")) == 2

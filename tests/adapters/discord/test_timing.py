@@ -118,7 +118,7 @@ async def test_an_answer_after_a_quarter_of_an_hour_comes_as_a_message(
 async def test_a_button_in_ones_own_chat_speaks_of_the_server_it_came_from(
     server: DiscordServer, club: Club, watch: Watch
 ) -> None:
-    async with living(server) as life:
+    async with living(server, allowed=[f"discord:{club.guild.id}"]) as life:
         await server.answered(server.use(club.ann, club.general, "memory set", key="city", value="Rome"))
         server.fail("edit_response", 401, 50027)
         server.use(club.ann, club.general, "memory view")
