@@ -14,8 +14,9 @@ class Access:
     """Answers from the configuration and the allow table; both hold `platform:id`, `platform:*` or `*`.
 
     Admins come from the configuration alone and may always speak. A chat's id lets everyone in that chat speak, and the
-    id of a server everyone in all its chats. A sender that stands for nobody is known by the chat alone. Who is blocked, or writes in a chat that is, may not
-    speak, whatever allows it; blocks are made here, and read from the store once.
+    id of a server everyone in all its chats. A sender that stands for nobody is known by the chat alone. Who is
+    blocked, or writes in a chat that is, may not speak, whatever allows it; blocks are made here, and read from the
+    store once.
     """
 
     def __init__(self, admins: Collection[str], allowed: Collection[str], store: ConversationStore) -> None:

@@ -69,7 +69,7 @@ class DiscordAdapter:
         own_gateway = options.gateway_url if options.gateway_url != GATEWAY_URL else ""
         self.client = Client(content=options.content, gateway_url=own_gateway)
         self._buttons = Buttons()
-        self._interactions = Interactions(self._buttons)
+        self._interactions = Interactions(self._buttons, options.longest_code)
         self._sender = Sender(self.client, self._interactions, self._buttons, options.longest_code, options.pause)
         self._files = Files(self.client, readers or Readers())
         self._receiver: Receiver | None = None

@@ -8,19 +8,18 @@ import secrets
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from hashlib import blake2b
-from io import BytesIO
 from typing import Any, TypeVar
 
 import discord
 
 from adapters.discord import sentences
 from adapters.discord.buttons import Buttons
-from adapters.discord.formatting import as_file, clean, clipped
+from adapters.discord.formatting import clipped, laid_out, to_file
 from adapters.discord.interactions import Interactions
 from adapters.discord.trouble import TROUBLES, WAITS, is_about_the_reply, trouble
 from core.adapter import Outgoing
 from core.errors import Ambiguous, Unreachable
-from core.messages import Attachment, ChatKey, Person
+from core.messages import ChatKey, Person
 from core.translation import spoken
 
 logger = logging.getLogger("keepmind.discord")
@@ -125,10 +124,8 @@ class Sender:
         """Lay out what is shown; its files are made anew each time, since they are used up by being sent."""
         if not out.final:
             return {"content": clipped(out.text)}
-        code = as_file(out.text, self._longest_code)
-        given = [file for file in (code, out.file) if file is not None]
-        content = "" if given and (code or not out.text.strip()) else clean(out.text)
-        return {"content": content, **({files: [_file(file) for file in given]} if given else {})}
+        content, given = laid_out(out, self._longest_code)
+        return {"content": content, **({files: [to_file(file) for file in given]} if given else {})}
 
     def _nonce(self, out: Outgoing) -> str:
         """Name a chunk by at most 25 characters, the same when it is sent again."""
@@ -150,10 +147,6 @@ async def _call(call: Callable[[], Awaitable[T]], *, editing: bool = False) -> T
         return await call()
     except TROUBLES as error:
         raise trouble(error, editing=editing) from error
-
-
-def _file(file: Attachment) -> discord.File:
-    return discord.File(BytesIO(file.data or file.text.encode("utf-8", "replace")), file.name or "file.txt")
 
 
 _HERE = discord.PartialMessageable

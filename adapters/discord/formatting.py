@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from io import BytesIO
 
+import discord
+
+from core.adapter import Outgoing
 from core.fences import Block, blocks
 from core.messages import Attachment
 from core.sentences import BLANK
@@ -79,6 +83,18 @@ def as_file(text: str, longest_code: int) -> Attachment | None:
         return None
     language = block.opening.strip(" \t>`~").split()[:1]
     return Attachment("file", f"code.{_ending(language[0] if language else '')}", text=text[block.body : block.end])
+
+
+def laid_out(out: Outgoing, longest_code: int) -> tuple[str, list[Attachment]]:
+    """Give the words and the files that a final message is shown as."""
+    code = as_file(out.text, longest_code)
+    files = [file for file in (code, out.file) if file is not None]
+    return "" if code or (files and not out.text.strip()) else clean(out.text), files
+
+
+def to_file(file: Attachment) -> discord.File:
+    """Make what is uploaded; it is used up by being sent."""
+    return discord.File(BytesIO(file.data or file.text.encode("utf-8", "replace")), file.name or "file.txt")
 
 
 def _ending(language: str) -> str:

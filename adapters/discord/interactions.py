@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from io import BytesIO
 from typing import Any
 
 import aiohttp
@@ -15,7 +14,7 @@ import discord
 from adapters.discord import sentences
 from adapters.discord.buttons import Buttons
 from adapters.discord.called import in_private
-from adapters.discord.formatting import clean
+from adapters.discord.formatting import laid_out, to_file
 from adapters.discord.trouble import TROUBLES, trouble
 from core.adapter import Outgoing
 from core.errors import Ambiguous, Refused
@@ -104,11 +103,10 @@ class Waiting:
         return await self._put_once(text, **more)
 
     async def _put_once(
-        self, text: str, view: discord.ui.View | None = None, file: discord.File | None = None
+        self, text: str, view: discord.ui.View | None = None, files: Sequence[discord.File] = ()
     ) -> discord.InteractionMessage:
-        if file is not None:
+        for file in files:
             file.reset()
-        files = [file] if file is not None else []
         return await self.interaction.edit_original_response(
             content=text, attachments=files, view=view, allowed_mentions=_NOBODY
         )
@@ -136,8 +134,8 @@ class Waiting:
 class Interactions:
     """The interactions that are not answered yet, by the id of the message each was made into."""
 
-    def __init__(self, buttons: Buttons) -> None:
-        self._buttons = buttons
+    def __init__(self, buttons: Buttons, longest_code: int = 0) -> None:
+        self._buttons, self._longest_code = buttons, longest_code
         self._waiting: dict[str, Waiting] = {}
 
     async def carry(self, id: str, waiting: Waiting, take: Callable[[], Awaitable[Reply | None]]) -> None:
@@ -158,34 +156,32 @@ class Interactions:
         waiting = self._waiting.get(out.reply_to)
         if waiting is None:
             return None
-        more = await self._extras(out, waiting)
+        text, more = await self._laid_out(out, waiting)
         alone, over = out.only_for is not None, {*_OVER, _UNKNOWN_MESSAGE}
-        return await self._call(out, waiting, lambda: waiting.show(clean(out.text), alone, more), over)
+        return await self._call(out, waiting, lambda: waiting.show(text, alone, more), over)
 
     async def replace(self, message_id: str, out: Outgoing) -> bool:
         """Put a message in the place of the one whose button was pressed; False when no interaction allows it."""
         waiting = self._waiting.get(out.reply_to)
         if waiting is None or waiting.original != message_id:
             return False
-        more = await self._extras(out, waiting)
-        return await self._call(out, waiting, lambda: waiting.replace(clean(out.text), more)) is not None
+        text, more = await self._laid_out(out, waiting)
+        return await self._call(out, waiting, lambda: waiting.replace(text, more)) is not None
 
     def _give_up(self, id: str) -> None:
         waiting = self._waiting.pop(id, None)
         if waiting is not None:
             waiting.answered = True
 
-    async def _extras(self, out: Outgoing, waiting: Waiting) -> dict[str, Any]:
-        """Give the buttons and the file of a message."""
-        more: dict[str, Any] = {}
+    async def _laid_out(self, out: Outgoing, waiting: Waiting) -> tuple[str, dict[str, Any]]:
+        """Give the words of a message, and its buttons and files."""
+        text, files = laid_out(out, self._longest_code)
+        more: dict[str, Any] = {"files": [to_file(file) for file in files]} if files else {}
         elsewhere = str(waiting.interaction.channel_id) != (out.chat.topic or out.chat.chat)
         view = await self._buttons.view(out, elsewhere=elsewhere) if out.final else None
         if view is not None:
             more["view"] = view
-        if out.file is not None:
-            data = out.file.data or out.file.text.encode("utf-8", "replace")
-            more["file"] = discord.File(BytesIO(data), out.file.name or "file.txt")
-        return more
+        return text, more
 
     async def _call(
         self, out: Outgoing, waiting: Waiting, show: Callable[[], Awaitable[str]], over: Collection[int] = _OVER

@@ -75,6 +75,20 @@ async def test_long_code_may_come_as_a_file(server: DiscordServer) -> None:
     assert [(file.name, file.data.decode()) for file in shown[1].files] == [("code.py", code + "\n")]
 
 
+@command
+async def code(context: Context) -> str:
+    """Give much code."""
+    return "Look:\n```python\n" + "x = 1\n" * 900 + "```\nDone."
+
+
+async def test_long_code_of_a_command_may_come_as_a_file_too(server: DiscordServer, club: Club) -> None:
+    async with living(server, bot=Bot(commands=[code]), longest_code=1000):
+        server.use(club.ann, club.general, "code")
+        await server.reply(club.general, where=lambda one: one.text == "Done.")
+    assert texts(club.general) == ["Look:", "", "Done."]
+    assert [file.data.decode() for file in club.general.from_bot[1].files] == ["x = 1\n" * 900]
+
+
 async def test_an_answer_of_nothing_but_long_code_takes_the_place_of_its_preview(server: DiscordServer) -> None:
     code = "\n".join(f"let a{number} = 1;" for number in range(400))
     assert await answers(server, f"```rust\n{code}\n```", longest_code=1000) == [""]
