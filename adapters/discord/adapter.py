@@ -118,6 +118,7 @@ class DiscordAdapter:
             engine,
             options.groups,
             self._files,
+            self._interactions.languages,
             absence=options.absence,
             threads=options.threads,
             pause=options.pause,

@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from typing import Protocol
 
@@ -45,14 +45,23 @@ class Heard(Protocol):
 class Away:
     """Catches up with a shard whenever it begins a new session.
 
+    With `threads` what was said in a channel is kept in a thread, so the channels of threads are looked into as well.
     `door` is held until what was said before is lined up; what comes meanwhile waits there, in its order.
     """
 
     def __init__(
-        self, client: discord.Client, places: Places, store: Heard, intake: Intake, absence: Absence, pause: float = 1.0
+        self,
+        client: discord.Client,
+        places: Places,
+        store: Heard,
+        intake: Intake,
+        absence: Absence,
+        pause: float = 1.0,
+        *,
+        threads: bool = False,
     ) -> None:
         self._client, self._places, self._store, self._intake = client, places, store, intake
-        self._absence, self._pause = absence, pause
+        self._absence, self._pause, self._threads = absence, pause, threads
         self.door = asyncio.Lock()
         self._guilds: dict[int, int | None] = {}
         self._at_once = asyncio.Semaphore(4)
@@ -63,7 +72,8 @@ class Away:
             return
         oldest = (now or datetime.now(UTC)) - timedelta(seconds=self._absence.seconds)
         async with self.door:
-            for chat, last in (await self._heard()).items():
+            heard = await self._heard()
+            for chat, last in {**(_opened(heard) if self._threads else {}), **heard}.items():
                 self._line_up(chat, max(last, oldest), shard, take)
 
     async def _heard(self) -> Mapping[ChatKey, datetime]:
@@ -99,6 +109,8 @@ class Away:
             return []
         guild = getattr(channel, "guild", None)
         self._guilds[channel_id] = guild.id if guild else None
+        if not isinstance(channel, discord.abc.Messageable):
+            return []  # a forum holds nothing but threads
         if self._shard_of(self._guilds[channel_id]) != shard or not _is_newer(channel, after):
             return []
         try:
@@ -110,6 +122,16 @@ class Away:
     async def _history(self, channel: discord.abc.Messageable, after: datetime) -> list[discord.Message]:
         history = channel.history(limit=self._absence.messages, after=after, oldest_first=False)
         return [message async for message in history][::-1]
+
+
+def _opened(heard: Mapping[ChatKey, datetime]) -> Mapping[ChatKey, datetime]:
+    """Give the channels of threads, and when the last was opened in each; its id is of that time."""
+    found: dict[ChatKey, datetime] = {}
+    for thread in heard:
+        if thread.topic is not None:
+            channel, at = replace(thread, topic=None), discord.utils.snowflake_time(int(thread.topic))
+            found[channel] = max(at, found.get(channel, at))
+    return found
 
 
 def _is_newer(channel: discord.abc.Messageable, after: datetime) -> bool:

@@ -40,8 +40,8 @@ class Events(Protocol):
         """Take notice that messages are no longer there."""
         ...
 
-    async def joined(self, guild: discord.Guild) -> None:
-        """Take notice that the bot was added to a server."""
+    async def joined(self, guild: discord.Guild, *, now: bool) -> None:
+        """Take notice that the bot is in a server, to which it was added just `now` or some time ago."""
         ...
 
 
@@ -119,7 +119,12 @@ class Client(discord.AutoShardedClient):
     async def on_guild_join(self, guild: discord.Guild) -> None:
         """Take a new server."""
         if self.events is not None:
-            await self.events.joined(guild)
+            await self.events.joined(guild, now=True)
+
+    async def on_guild_available(self, guild: discord.Guild) -> None:
+        """Take a server that was there when the session began, or came just then."""
+        if self.events is not None:
+            await self.events.joined(guild, now=False)
 
     async def on_error(self, event_method: str, /, *_: Any, **__: Any) -> None:
         """Log what an event met, without what was said."""

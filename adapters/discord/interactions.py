@@ -14,11 +14,13 @@ import discord
 from adapters.discord import sentences
 from adapters.discord.buttons import Buttons
 from adapters.discord.called import in_private
+from adapters.discord.conversion import PLATFORM
 from adapters.discord.formatting import laid_out, to_file
+from adapters.discord.languages import Languages
 from adapters.discord.trouble import TROUBLES, trouble
 from core.adapter import Outgoing
 from core.errors import Ambiguous, Refused
-from core.messages import Reply
+from core.messages import Person, Reply
 from core.translation import speaking, spoken
 
 logger = logging.getLogger("keepmind.discord")
@@ -137,10 +139,12 @@ class Interactions:
     def __init__(self, buttons: Buttons, longest_code: int = 0) -> None:
         self._buttons, self._longest_code = buttons, longest_code
         self._waiting: dict[str, Waiting] = {}
+        self.languages = Languages()
 
     async def carry(self, id: str, waiting: Waiting, take: Callable[[], Awaitable[Reply | None]]) -> None:
         """Let an interaction wait for the reply to the message of that id while it is taken."""
         self._waiting[id] = waiting
+        self.languages.learn(Person(PLATFORM, str(waiting.interaction.user.id)), waiting.interaction.locale.value)
         try:
             reply = await take()
             with suppress(*TROUBLES):

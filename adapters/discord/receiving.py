@@ -4,30 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from datetime import UTC, datetime
 from functools import partial
 
 import discord
 
-from adapters.discord import sentences
 from adapters.discord.away import Absence, Away
 from adapters.discord.conversion import PLATFORM, is_private, to_message, words
+from adapters.discord.greeting import Greeting, channel_for
 from adapters.discord.groups import Groups
+from adapters.discord.languages import Languages
 from adapters.discord.media import Files, is_unreadable, wanted
 from adapters.discord.places import Places
 from adapters.discord.threads import thread_for
 from core import messages
-from core.adapter import Outgoing
 from core.engine import Engine
 from core.errors import StoreError
 from core.intake import Intake
-from core.messages import ChatKey, Person
-from core.modes import MENTION, OFF, Hearing
+from core.messages import ChatKey
+from core.modes import Hearing
 from core.reading import Unread, with_files
 from core.sentences import UNREADABLE
-from core.translation import spoken
 
 logger = logging.getLogger("keepmind.discord")
 _LONGEST_PAUSE = 30.0
@@ -42,17 +40,19 @@ class Receiver:
         engine: Engine,
         groups: Groups,
         files: Files,
+        languages: Languages,
         *,
         absence: Absence,
         threads: bool = False,
         pause: float = 1.0,
     ) -> None:
         self._client, self._engine, self._groups, self._files = client, engine, groups, files
-        self._threads, self._pause = threads, pause
+        self._aside: set[asyncio.Task[None]] = set()
+        self._languages, self._threads, self._pause = languages, threads, pause
         self._places = Places(client, pause)
         self._intake = Intake()
-        self._away = Away(client, self._places, engine.shared.store, self._intake, absence, pause)
-        self._aside: set[asyncio.Task[None]] = set()
+        self._greeting = Greeting(engine, groups, absence.seconds)
+        self._away = Away(client, self._places, engine.shared.store, self._intake, absence, pause, threads=threads)
 
     async def connected(self, shard: int) -> None:
         """Take what was said before a new session began."""
@@ -72,12 +72,11 @@ class Receiver:
         """Forget messages that are no longer there."""
         await self._line_up(channel_id, partial(self._deleted, channel_id, guild_id, ids))
 
-    async def joined(self, guild: discord.Guild) -> None:
-        """Greet a server that the bot was added to, where it may speak to all of it."""
-        channel = guild.system_channel
-        if channel is None or not channel.permissions_for(guild.me).send_messages:
-            return
-        await self._line_up(channel.id, partial(self._joined, guild, channel))
+    async def joined(self, guild: discord.Guild, *, now: bool) -> None:
+        """Greet a server that the bot was added to: just `now`, or perhaps shortly before it came."""
+        channel = channel_for(guild)
+        if channel is not None and (now or self._greeting.is_due(guild)):
+            await self._line_up(channel.id, partial(self._greet, guild, channel))
 
     async def aclose(self, seconds: float = 5) -> None:
         """Let what was begun come to its end."""
@@ -107,6 +106,7 @@ class Receiver:
         if me is None or hearing is Hearing.NOTHING:
             return
         ours = to_message(message, me, addressed=hearing is Hearing.ADDRESSED)
+        ours = replace(ours, language=self._languages.of(ours.sender, message.guild))
         if await self._engine.access.may_speak(ours):
             ours, problem = await self._with_files(ours, message)
             if problem is not None:
@@ -161,29 +161,8 @@ class Receiver:
         opened = replace(chat, topic=str(message_id))
         return [chat, opened] if self._threads and chat.topic is None else [chat]
 
-    async def _joined(self, guild: discord.Guild, channel: discord.TextChannel) -> None:
-        chat = ChatKey(PLATFORM, str(channel.id))
-        mode, now = self._groups.of(chat, guild), datetime.now(UTC)
-        joined = messages.Message(
-            f"joined {guild.id}",
-            chat,
-            Person(PLATFORM, str(guild.id)),
-            "",
-            now,
-            private=False,
-            anonymous=True,
-            language=str(guild.preferred_locale),
-            server=str(guild.id),
-        )
-        if mode == OFF or not await self._engine.access.may_speak(joined):
-            return
-        kept = sentences.JOINED_MENTION if mode == MENTION else sentences.JOINED_ALL
-        if await self._engine.shared.store.receive(joined, keep=False):
-            with self._engine.speaking_to(joined):
-                out = Outgoing(chat, spoken(sentences.JOINED, what=spoken(kept)))
-                self._spawn(self._engine.shared.deliveries[PLATFORM].say(out))
-
-    def _spawn(self, work: Coroutine[None, None, None]) -> None:
-        task = asyncio.create_task(work)
-        self._aside.add(task)
-        task.add_done_callback(self._aside.discard)
+    async def _greet(self, guild: discord.Guild, channel: discord.TextChannel) -> None:
+        if (out := await self._greeting.said(guild, channel)) is not None:
+            task = asyncio.create_task(self._engine.shared.deliveries[PLATFORM].say(out))  # it may have to wait
+            self._aside.add(task)
+            task.add_done_callback(self._aside.discard)

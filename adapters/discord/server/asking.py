@@ -85,7 +85,7 @@ def get_guilds(api: Api, _: Call) -> list[Json]:
             "banner": None,
             "owner": False,
             "permissions": str(guild.permissions(bot)),
-            "features": [],
+            "features": guild.features,
         }
         for guild in api.world.guilds.values()
         if bot.id in guild.members

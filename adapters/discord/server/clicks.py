@@ -142,7 +142,7 @@ class Clicks(Talk, Menus):
         member = member_shape(guild.members[using.user.id])
         return {
             "guild_id": str(guild.id),
-            "guild": {"id": str(guild.id), "locale": guild.locale, "features": []},
+            "guild": {"id": str(guild.id), "locale": guild.locale, "features": guild.features},
             "guild_locale": guild.locale,
             "member": member | {"permissions": permissions_text(using.channel, using.user)},
             "context": 0,

@@ -26,6 +26,9 @@ from adapters.discord.server.world import (
     User,
 )
 
+LONG = 30 * 24 * 3600.0
+"""Seconds since when the bot is in a guild that it is not added to anew."""
+
 
 class Places:
     """Makes people, guilds and channels, and changes who is in them."""
@@ -74,6 +77,7 @@ class Places:
             guild.members[user.id] = Member(user, world.clock())
         if bot:
             self.add_bot(guild)
+            guild.members[world.bot.id].joined_at -= LONG
         return guild
 
     def add_bot(self, guild: Guild, *permissions: str) -> None:
@@ -182,15 +186,15 @@ class Places:
         thread.is_archived, thread.is_locked = True, locked
         self.api.tell_channel(thread, "THREAD_UPDATE")
 
-    def deny(self, channel: Channel, *permissions: str, user: User | None = None) -> None:
-        """Deny the bot, or somebody, permissions in a channel."""
+    def deny(self, channel: Channel, *permissions: str, user: User | Role | None = None) -> None:
+        """Deny the bot, somebody or a role permissions in a channel."""
         self._overwrite(channel, user, bits(permissions), 0)
 
-    def allow(self, channel: Channel, *permissions: str, user: User | None = None) -> None:
-        """Grant the bot, or somebody, permissions in a channel."""
+    def allow(self, channel: Channel, *permissions: str, user: User | Role | None = None) -> None:
+        """Grant the bot, somebody or a role permissions in a channel."""
         self._overwrite(channel, user, 0, bits(permissions))
 
-    def _overwrite(self, channel: Channel, user: User | None, denied: int, granted: int) -> None:
+    def _overwrite(self, channel: Channel, user: User | Role | None, denied: int, granted: int) -> None:
         number = (user or self.api.world.bot).id
         was_denied, was_granted = channel.overwrites.get(number, (0, 0))
         channel.overwrites[number] = (was_denied & ~granted | denied, was_granted & ~denied | granted & ALL)

@@ -104,7 +104,7 @@ def guild_shape(guild: Guild) -> Json:
         "roles": [role_shape(role) for role in guild.roles.values()],
         "emojis": [],
         "stickers": [],
-        "features": [],
+        "features": guild.features,
         "mfa_level": 0,
         "system_channel_id": str(guild.system_channel.id) if guild.system_channel else None,
         "system_channel_flags": 0,

@@ -76,6 +76,11 @@ class Guild:
     channels: dict[int, Channel] = field(default_factory=dict)
     system_channel: Channel | None = None
 
+    @property
+    def features(self) -> list[str]:
+        """What it can do; choosing a language is for communities."""
+        return [] if self.locale == "en-US" else ["COMMUNITY"]
+
     def permissions(self, user: User) -> int:
         """Give what somebody may do in the guild, whatever the channel."""
         member = self.members.get(user.id)

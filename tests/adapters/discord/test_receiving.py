@@ -470,6 +470,49 @@ async def test_a_server_is_greeted_once_with_what_is_kept(server: DiscordServer,
         assert kept in (await server.reply(general)).text
 
 
+async def test_a_server_is_greeted_that_the_bot_was_added_to_shortly_before_it_started(server: DiscordServer) -> None:
+    store, guild = InMemoryStore(), server.guild("Club", [server.person("Ann")], bot=False)
+    hidden, general = server.text_channel(guild, "boards"), server.text_channel(guild)
+    server.deny(hidden, "view_channel", user=guild.roles[guild.id])
+    server.add_bot(guild)
+    server.allow(hidden, "view_channel", user=server.bot)
+    for _ in range(2):
+        async with living(server, store=store) as life:
+            await until(life.adapter.client.is_ready)
+            await server.wait_for(lambda: general.from_bot)
+            await server.quiet(0.1)
+    assert (len(general.from_bot), texts(hidden)) == (1, [])
+    assert JOINED_MENTION in texts(general)[0]
+
+
+async def test_a_server_that_the_bot_has_long_been_in_is_not_greeted(server: DiscordServer, club: Club) -> None:
+    async with living(server) as life:
+        await until(life.adapter.client.is_ready)
+        await server.quiet(0.1)
+        assert texts(club.general) == []
+
+
+async def test_a_server_is_greeted_in_the_language_it_has_chosen(server: DiscordServer) -> None:
+    guild = server.guild("Клуб", [server.person("Аня")], bot=False, locale="ru")
+    general = server.text_channel(guild)
+    server.add_bot(guild)
+    async with living(server):
+        assert (await server.reply(general)).text.startswith("Здравствуйте")
+
+
+async def test_who_has_called_something_is_spoken_to_in_their_language(server: DiscordServer, club: Club) -> None:
+    vera = server.person("Вера", locale="ru")
+    server.join(club.guild, vera)
+    async with living(server, llm=ScriptedLLM(saying(""))):
+        assert (await answered(server, server.say(vera, vera, "привет"))).text == sentences.BLANK
+        await server.answered(server.use(vera, vera, "help"))
+        for place in (vera, club.general):
+            said = server.say(vera, place, called(server, "привет"))
+            assert (await answered(server, said)).text == "У меня не нашлось слов. Спросите, пожалуйста, по-другому."
+        said = server.say(club.ann, club.general, called(server, "hi"))
+        assert (await answered(server, said)).text == sentences.BLANK
+
+
 async def test_a_stranger_gets_one_sentence_with_their_id_and_no_answer(server: DiscordServer) -> None:
     ann = server.person("Ann")
     async with living(server, allowed=()) as life:

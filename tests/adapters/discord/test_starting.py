@@ -220,6 +220,19 @@ async def test_what_was_said_in_a_sleeping_thread_meanwhile_stays_in_its_convers
         assert await life.turns(club.general.id, thread.id) == ["one", "two"]
 
 
+async def test_where_each_conversation_gets_a_thread_one_that_was_begun_meanwhile_gets_its_own(
+    server: DiscordServer, club: Club
+) -> None:
+    store = InMemoryStore()
+    async with living(server, store=store, threads=True):
+        first = server.say(club.ann, club.general, called(server, "one"))
+        await server.reply(await server.wait_for(lambda: first.thread))
+    said = server.say(club.bob, club.general, called(server, "two"))
+    async with living(server, store=store, threads=True) as life:
+        assert (await server.reply(await server.wait_for(lambda: said.thread))).text
+        assert life.asked() == ["[Bob] two"]
+
+
 @pytest.mark.parametrize(
     ("most", "fetched"), [(100, "number 0 | number 1 | number 2 | number 3"), (2, "number 2 | number 3")]
 )
