@@ -103,7 +103,8 @@ class Command:
     """A function a person may call, by a name of one or more words.
 
     `admin` commands are refused to others. `at_once` ones do not wait for the turn in progress. Replies of `private`
-    ones are shown to the caller alone. `arguments` is how its arguments are written, where their names don't tell.
+    ones are shown to the caller alone. One that `asks` the model counts as a message, of which only so many may be said
+    in a minute. `arguments` is how its arguments are written, where their names don't tell.
     """
 
     name: str
@@ -113,6 +114,7 @@ class Command:
     admin: bool = False
     at_once: bool = False
     private: bool = False
+    asks: bool = False
     arguments: str | None = None
 
     @property
@@ -165,7 +167,13 @@ class Command:
 def command(body: Body) -> Command: ...
 @overload
 def command(
-    *, name: str = "", admin: bool = False, at_once: bool = False, private: bool = False, arguments: str | None = None
+    *,
+    name: str = "",
+    admin: bool = False,
+    at_once: bool = False,
+    private: bool = False,
+    asks: bool = False,
+    arguments: str | None = None,
 ) -> Callable[[Body], Command]: ...
 def command(
     body: Body | None = None,
@@ -174,6 +182,7 @@ def command(
     admin: bool = False,
     at_once: bool = False,
     private: bool = False,
+    asks: bool = False,
     arguments: str | None = None,
 ) -> Command | Callable[[Body], Command]:
     """Make a command of an async function `(context, …) -> str | Reply`; its docstring's first line is its summary.
@@ -184,7 +193,7 @@ def command(
 
     def make(body: Body) -> Command:
         summary = (inspect.getdoc(body) or "").partition("\n")[0]
-        return Command(name or _name(body), body, summary, _parameters(body), admin, at_once, private, arguments)
+        return Command(name or _name(body), body, summary, _parameters(body), admin, at_once, private, asks, arguments)
 
     return make if body is None else make(body)
 

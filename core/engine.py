@@ -15,6 +15,7 @@ from core.access import Access
 from core.adapter import Outgoing
 from core.commands import Command, Commands, Context
 from core.compactor import Compactor
+from core.conversation import Turn
 from core.delivery import Delivery
 from core.errors import CommandError
 from core.exchange import Collaborators, Exchange
@@ -85,7 +86,8 @@ class Engine:
         found = self.commands.find(message.text) if message.addressed and not message.forwarded else None
         if self._is_nothing(message, found):
             return None
-        if found is None and self._judge(message) is not Verdict.HEARD:
+        asks = found is None or (found[0] is not None and found[0].asks)
+        if asks and self._judge(message) is not Verdict.HEARD:
             return None
         if not await self.shared.store.receive(message, keep=found is None):
             return None
@@ -259,6 +261,10 @@ class Engine:
         async with self.interrupted(chat) if answered_now else nullcontext():
             erased = (await self.shared.store.erase_message(chat, message_id)).total
         return self.shared.stretches.drop_message(chat, message_id) or bool(erased)
+
+    def answer(self, turn: Turn) -> None:
+        """Let a turn that is begun be answered before anything else that waits in its chat."""
+        self._lanes.put(turn.chat, Entry(turn.message, turn=turn), first=True)
 
     def answering(self, chat: ChatKey) -> Person | None:
         """Say whose turn is in progress in a chat, None when none is."""

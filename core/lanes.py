@@ -58,9 +58,12 @@ class Lane:
     holds: int = 0
     coming: list[Person] = field(default_factory=list)
 
-    def put(self, entry: Entry) -> None:
-        """Queue something at the end."""
-        self.queue.append(entry)
+    def put(self, entry: Entry, *, first: bool = False) -> None:
+        """Queue something at the end, or before all that waits."""
+        if first:
+            self.queue.appendleft(entry)
+        else:
+            self.queue.append(entry)
         self.news.set()
 
     def drop(self) -> None:
@@ -111,13 +114,13 @@ class Lanes:
         self._work = work
         self._drained = False
 
-    def put(self, chat: ChatKey, entry: Entry) -> None:
-        """Queue something in a chat; once drained, nothing begins any more."""
+    def put(self, chat: ChatKey, entry: Entry, *, first: bool = False) -> None:
+        """Queue something in a chat, at the end or first; once drained, nothing begins any more."""
         if self._drained:
             entry.end(None)
             return
         lane = self._lane(chat)
-        lane.put(entry)
+        lane.put(entry, first=first)
         if lane.worker is None:
             lane.worker = asyncio.create_task(self._run(lane))
 

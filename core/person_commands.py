@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 from core.asking_commands import ASKING_COMMANDS
+from core.branch_commands import BRANCH_COMMANDS
 from core.card_commands import CARD_COMMANDS
 from core.commands import Command, Context, command
 from core.errors import CommandError
@@ -77,6 +78,7 @@ PERSON_COMMANDS: tuple[Command, ...] = (
     privacy,
     stop,
     export,
+    *BRANCH_COMMANDS,
     *CARD_COMMANDS,
     *MEMORY_COMMANDS,
     *ASKING_COMMANDS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.conversation import Conversation, MadeBy, Segment, State, Step, Turn
+from core.conversation import Conversation, MadeBy, Segment, State, Step
 from core.errors import StaleBase
 from core.memory import summary, window
 from core.memory.memory import Compaction
@@ -17,7 +17,8 @@ async def squeeze(conversation: Conversation, work: Compaction, excess: int, siz
     A segment holds at most `size` tokens. More is folded than has to be, so that it need not be done again at the next
     turn.
     """
-    while excess > 0 and (run := window.foldable(conversation.path, turns=0, tokens=0)):
+    walls = conversation.asides
+    while excess > 0 and (run := window.foldable(conversation.path, turns=0, tokens=0, walls=walls)):
         run = window.enough(run, excess + size + work.budget // 8)
         text = summary.extract(run, work.counter, _extract_size(run, size))
         folded = await commit(conversation, run, text, "extract", work)
@@ -25,25 +26,25 @@ async def squeeze(conversation: Conversation, work: Compaction, excess: int, siz
         if folded.path == conversation.path:
             break
         excess, conversation = excess - freed, folded
-    segments = leading_segments(conversation.path)
-    if excess > 0 and len(segments) > 1:
+    segments = mergeable(conversation)
+    if excess > 0 and segments:
         text = summary.extract_merge(segments, work.counter, size)
         conversation = await commit(conversation, segments, text, "extract", work)
     return conversation
 
 
-def _extract_size(run: Sequence[Turn], most: int) -> int:
+def _extract_size(run: Sequence[Step], most: int) -> int:
     return min(most, max(sum(t.tokens for t in run) // 4, 8))
 
 
-def leading_segments(path: Sequence[Step]) -> list[Segment]:
-    """Give the segments before the first raw turn."""
+def mergeable(conversation: Conversation) -> list[Segment]:
+    """Give the first of the segments before the first raw turn that can become one; none, or at least two."""
     run: list[Segment] = []
-    for step in path:
+    for step in conversation.path:
         if not isinstance(step, Segment):
             break
         run.append(step)
-    return run
+    return next((part for part in window.parted(run, conversation.asides) if len(part) > 1), [])
 
 
 def _cost(conversation: Conversation) -> int:

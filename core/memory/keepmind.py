@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from core.conversation import Conversation, Segment, Turn
+from core.conversation import Conversation, Segment, Step
 from core.memory import folding, summary, window
 from core.memory.memory import Compaction, Memory
 from core.memory.window import WindowLimits
@@ -52,9 +52,9 @@ class Keepmind(Memory):
             if segment.made_by == "extract":
                 conversation = await self._redo(conversation, segment, work)
         if self._wanted(conversation, work):
-            goal = max((t.id for t in self._foldable(conversation, work)), default=0)
-            while (run := self._next_run(conversation, work)) and run[0].id <= goal:
-                run = [t for t in run if t.id <= goal]
+            goal = max((step.last for step in self._foldable(conversation, work)), default=0)
+            while (run := self._next_run(conversation, work)) and run[0].last <= goal:
+                run = [step for step in run if step.last <= goal]
                 text = await self._gist(run, work)
                 conversation = await folding.commit(conversation, run, text, "model", work)
         if sum(s.tokens for s in conversation.segments) > self.sizes.within(work.budget).merge_tokens:
@@ -64,17 +64,17 @@ class Keepmind(Memory):
         grown = work.idle and len(conversation.turns) > 2 * self.limits.idle_turns
         return grown or work.low or self._is_over(conversation, work.budget)
 
-    def _next_run(self, conversation: Conversation, work: Compaction) -> list[Turn]:
+    def _next_run(self, conversation: Conversation, work: Compaction) -> list[Step]:
         run = self._foldable(conversation, work)
         room = summary.input_budget(work.llm, self._size(work))
         return window.first_part(run, room) if run else []
 
-    def _foldable(self, conversation: Conversation, work: Compaction) -> list[Turn]:
-        limits = self.limits.within(work.budget)
-        turns = limits.idle_turns if work.idle else limits.low_turns
-        return window.foldable(conversation.path, turns=turns, tokens=limits.low_tokens, newest=work.budget // 2)
+    def _foldable(self, conversation: Conversation, work: Compaction) -> list[Step]:
+        limits, walls = self.limits.within(work.budget), conversation.asides
+        turns, tokens = limits.idle_turns if work.idle else limits.low_turns, limits.low_tokens
+        return window.foldable(conversation.path, turns=turns, tokens=tokens, newest=work.budget // 2, walls=walls)
 
-    async def _gist(self, turns: Sequence[Turn], work: Compaction) -> str:
+    async def _gist(self, turns: Sequence[Step], work: Compaction) -> str:
         texts = summary.transcript(turns)
         return await summary.summarise(texts, work.llm, work.counter, tokens=self._size(work))
 
@@ -87,8 +87,7 @@ class Keepmind(Memory):
         return await folding.commit(conversation, [segment], text, "model", work)
 
     async def _merge(self, conversation: Conversation, work: Compaction) -> None:
-        run = folding.leading_segments(conversation.path)
-        if len(run) > 1:
+        if run := folding.mergeable(conversation):
             text = await summary.merge(run, work.llm, work.counter, tokens=2 * self._size(work))
             await folding.commit(conversation, run, text, "model", work)
 

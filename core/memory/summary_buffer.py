@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from core.conversation import Conversation, Segment, Step, Turn
+from core.conversation import Conversation, Segment, Step
 from core.memory import folding, progressive, summary, window
 from core.memory.memory import Compaction, Memory
 from core.memory.progressive import Form, shipped_form
@@ -60,10 +60,12 @@ class SummaryBuffer(Memory):
 
     def _covers(self, conversation: Conversation, work: Compaction) -> Sequence[Step]:
         """Choose what becomes the next summary: the old one, and as many of the oldest steps as one request takes."""
-        run = self._foldable(conversation, work)
-        old = int(bool(run) and _is_summary(run[0]))
         most = progressive.room(self.form, work.llm, work.counter, self._size(work))
-        return [*run[:old], *window.first_part(run[old:], most)] if len(run) > old else ()
+        for run in window.parted(self._foldable(conversation, work), conversation.asides):
+            old = int(_is_summary(run[0]))
+            if len(run) > old:
+                return [*run[:old], *window.first_part(run[old:], most)]
+        return ()
 
     def _foldable(self, conversation: Conversation, work: Compaction) -> Sequence[Step]:
         limits = self.limits.within(work.budget)
@@ -75,10 +77,7 @@ class SummaryBuffer(Memory):
         """Write what is new; what stands in a segment made without a model is taken from its raw turns."""
         lines: list[str] = []
         for step in steps:
-            if isinstance(step, Turn):
-                lines += summary.transcript([step])
-            else:
-                lines += summary.transcript(await work.store.covered(step)) if _is_extract(step) else [step.text]
+            lines += summary.transcript(await work.store.covered(step) if _is_extract(step) else [step])
         return lines
 
     def _size(self, work: Compaction) -> int:

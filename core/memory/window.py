@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import TypeVar
 
-from core.conversation import Segment, State, Step, Turn
+from core.conversation import State, Step, Turn
 
 S = TypeVar("S", bound=Step)
 
@@ -38,10 +38,27 @@ def has_hole(path: Sequence[Step]) -> bool:
     """Say whether raw turns stand before a segment: one that covered them was deleted after an edit."""
     raw = False
     for step in path:
-        if isinstance(step, Segment) and raw:
+        if raw and not is_raw(step):
             return True
         raw = isinstance(step, Turn)
     return False
+
+
+def is_raw(step: Step) -> bool:
+    """Say whether a step is as it was said: a turn, or the one line that was kept of an aside."""
+    return isinstance(step, Turn) or step.made_by == "aside"
+
+
+def parted(steps: Sequence[S], walls: Sequence[int | None]) -> list[list[S]]:
+    """Part steps after each turn at which an aside was begun: no segment may stand for turns on both sides of it."""
+    parts: list[list[S]] = []
+    ended = True
+    for step in steps:
+        if ended:
+            parts.append([])
+        parts[-1].append(step)
+        ended = step.last in walls
+    return parts
 
 
 def settled(path: Sequence[Step]) -> Sequence[Step]:
@@ -52,24 +69,28 @@ def settled(path: Sequence[Step]) -> Sequence[Step]:
     return path
 
 
-def foldable(path: Sequence[Step], *, turns: int, tokens: int, newest: int = 0) -> list[Turn]:
+def foldable(
+    path: Sequence[Step], *, turns: int, tokens: int, newest: int = 0, walls: Sequence[int | None] = ()
+) -> list[Step]:
     """Give the oldest contiguous run of raw turns to fold, so that at most `turns` and `tokens` of them stay.
 
     A newest turn larger than that stays as well when it costs at most `newest`. A run with a segment after it is
-    folded whole. Turns still being answered, and what follows them, stay.
+    folded whole. Turns still being answered, and what follows them, stay. A run ends at a wall.
     """
-    run: list[Turn] = []
+    run: list[Step] = []
     for step in settled(path):
-        if isinstance(step, Turn):
+        if is_raw(step):
             run.append(step)
         elif run:
-            return run
-    return run[: len(run) - staying(run, turns, tokens, newest)]
+            break
+    else:
+        run = run[: len(run) - staying(run, turns, tokens, newest)]
+    return parted(run, walls)[0] if run else []
 
 
 def staying(run: Sequence[Step], turns: int, tokens: int, newest: int) -> int:
     """Count the newest raw turns of a run that stay."""
-    raw = list(takewhile(lambda step: isinstance(step, Turn), reversed(run)))
+    raw = list(takewhile(is_raw, reversed(run)))
     spent = count = 0
     for turn in raw:
         spent += turn.tokens
@@ -79,11 +100,11 @@ def staying(run: Sequence[Step], turns: int, tokens: int, newest: int) -> int:
     return count or int(bool(raw) and 0 < raw[0].tokens <= newest)
 
 
-def enough(run: Sequence[Turn], tokens: int) -> list[Turn]:
+def enough(run: Sequence[S], tokens: int) -> list[S]:
     """Give the beginning of a run that costs at least `tokens`; all of it when it costs less."""
     spent = 0
-    for count, turn in enumerate(run, 1):
-        spent += turn.tokens
+    for count, step in enumerate(run, 1):
+        spent += step.tokens
         if spent >= tokens:
             return list(run[:count])
     return list(run)

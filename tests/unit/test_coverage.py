@@ -34,6 +34,8 @@ from tests.fakes import FakeAdapter, ScriptedLLM, WordCounter, World, calling, c
 PEOPLE = ("anna", "bob", "cleo")
 FINISHES: Sequence[Finish] = ("stop", "stop", "stop", "stop", "stop", "length", "interrupted", "declined")
 CONTEXTS = (400, 700, 1500, 4000, 20_000)
+COMMANDS = ("/stop", "/forget last", "/memory", "/memory undo", "/memory explain", "/help")
+BRANCHES = ("/undo", "/retry", "/aside", "/back", "/back keep") * 3
 SMALL = Keepmind(WindowLimits(8, 4, 400, 200, 2), SummaryLimits(40, 160))
 KINDS: tuple[Memory, ...] = (
     SMALL,
@@ -49,8 +51,8 @@ KINDS: tuple[Memory, ...] = (
 class Storm:
     """A world in which everything goes wrong at random, and the account of what must still be there."""
 
-    def __init__(self, seed: int, kinds: Sequence[Memory] = (SMALL,)) -> None:
-        self.kinds = kinds
+    def __init__(self, seed: int, kinds: Sequence[Memory] = (SMALL,), *, branching: bool = False) -> None:
+        self.kinds, self.branching = kinds, branching
         self.random = random.Random(seed)
         self.store = InMemoryStore()
         self.adapter = FakeAdapter(limit=200)
@@ -151,7 +153,7 @@ class Storm:
 
     async def command(self) -> None:
         who = self.random.choice(PEOPLE)
-        text = self.random.choice(["/stop", "/forget last", "/memory", "/memory undo", "/memory explain", "/help"])
+        text = self.random.choice([*COMMANDS, *(BRANCHES if self.branching else ())])
         if text == "/forget last":
             await self.forget_last(who)
         else:
@@ -264,7 +266,7 @@ class Storm:
         await self.world.engine.aclose()
         await self.settle()
         await self.check_stored()
-        kept = Counter(m.id for t in self.store._turns.values() for m in t.messages)
+        kept = Counter(m.id for t in self.store._turns.values() for m in t.messages if t.retry_of is None)
         assert set(kept.values()) <= {1}, "what a person said is stored once"
         assert await self.store.waiting() == []
         assert await self.store.open_turns() == []
@@ -291,8 +293,8 @@ def quiet() -> Iterator[None]:
     logger.setLevel(before)
 
 
-async def storm(seed: int, operations: int, kinds: Sequence[Memory] = (SMALL,)) -> None:
-    it = Storm(seed, kinds)
+async def storm(seed: int, operations: int, kinds: Sequence[Memory] = (SMALL,), *, branching: bool = False) -> None:
+    it = Storm(seed, kinds, branching=branching)
     for number in count():
         await it.step()
         it.check_requests()
@@ -311,6 +313,11 @@ async def test_no_turn_is_lost_or_uncovered_in_200_random_operations(seed: int) 
 @pytest.mark.parametrize("seed", range(100, 120))
 async def test_no_turn_is_lost_or_uncovered_with_each_kind_of_history_after_another(seed: int) -> None:
     await storm(seed, 200, KINDS[seed % len(KINDS) :] + KINDS[: seed % len(KINDS)])
+
+
+@pytest.mark.parametrize("seed", range(200, 220))
+async def test_no_turn_is_lost_or_uncovered_where_people_go_back_and_aside(seed: int) -> None:
+    await storm(seed, 200, KINDS if seed % 2 else (SMALL,), branching=True)
 
 
 @pytest.mark.soak

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hypothesis import given
 from hypothesis import strategies as st
 
 from core.conversation import Segment, State, Step, Turn
-from core.memory.window import WindowLimits, enough, first_part, foldable, has_hole, is_over
+from core.memory.window import WindowLimits, enough, first_part, foldable, has_hole, is_over, parted
 from core.messages import ChatKey, Message, Person
 from tests.fakes import START
 
@@ -22,7 +24,7 @@ def path(*tokens: int) -> list[Step]:
     return [turn(number, cost) for number, cost in enumerate(tokens, 1)]
 
 
-def ids(run: list[Turn]) -> list[int]:
+def ids(run: Sequence[Step]) -> list[int]:
     return [t.id for t in run]
 
 
@@ -100,7 +102,7 @@ def test_what_is_folded_is_contiguous_raw_and_the_oldest(
         for n, (kind, cost) in enumerate(kinds, 1)
     ]
     run = foldable(steps, turns=turns, tokens=tokens, newest=newest)
-    assert all(t.state is not State.RECEIVED for t in run)
+    assert all(isinstance(t, Turn) and t.state is not State.RECEIVED for t in run)
     if run:
         start = steps.index(run[0])
         assert steps[start : start + len(run)] == run
@@ -109,3 +111,21 @@ def test_what_is_folded_is_contiguous_raw_and_the_oldest(
     if not has_hole(steps) and all(t.state is not State.RECEIVED for t in staying) and len(staying) > 1:
         assert len(staying) <= turns
         assert sum(t.tokens for t in staying) <= tokens
+
+
+LINE = Segment(9, 4, 6, "an aside", 10, 2, "aside")
+
+
+def test_the_line_kept_of_an_aside_is_folded_with_the_turns_around_it() -> None:
+    steps: list[Step] = [*path(10, 10, 10, 10), LINE, turn(7), turn(8)]
+    assert not has_hole(steps)
+    assert foldable(steps, turns=2, tokens=1000) == steps[:5]
+    assert foldable(steps, turns=3, tokens=1000) == steps[:4]
+
+
+def test_no_run_crosses_the_turn_at_which_an_aside_was_begun() -> None:
+    steps = path(*[10] * 8)
+    assert ids(foldable(steps, turns=2, tokens=1000, walls=[4])) == [1, 2, 3, 4]
+    assert ids(foldable(steps[4:], turns=2, tokens=1000, walls=[4])) == [5, 6]
+    assert ids(foldable(steps, turns=5, tokens=1000, walls=[4, 6])) == [1, 2, 3]
+    assert [ids(part) for part in parted(steps, [None, 2, 2, 8])] == [[1, 2], [3, 4, 5, 6, 7, 8]]
