@@ -6,12 +6,11 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
-import pyromark
 from telegram import MessageEntity
 from telegramify_markdown import convert
 from telegramify_markdown.config import RenderConfig
-from telegramify_markdown.converter import STANDARD_OPTIONS
 
+from adapters.telegram.literal import literal
 from core.letters import is_blank
 from core.sentences import BLANK
 from core.splitting import utf16_length
@@ -25,8 +24,6 @@ MOST_ENTITIES = 100
 """Telegram drops the formatting after so many: https://core.telegram.org/api/entities."""
 _UNSHOWN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _LONE = re.compile(r"[\ud800-\udfff]")
-_LATEX = re.compile(r"[\\^_{}]")
-_ROUNDS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,34 +66,6 @@ def _formatted(source: str) -> Formatted:
     if is_blank(text):
         return Formatted(source)
     return Formatted(text, tuple(MessageEntity(**entity.to_dict()) for entity in entities))
-
-
-def literal(markdown: str) -> str:
-    """Escape what the library would take away: HTML tags, and dollars that hold no formula."""
-    for _ in range(_ROUNDS):
-        places = _lost(markdown)
-        if not places:
-            break
-        source = markdown.encode()
-        parts = [source[a:b] for a, b in zip([0, *places], [*places, len(source)], strict=True)]
-        markdown = b"\\".join(parts).decode()
-    return markdown
-
-
-def _lost(markdown: str) -> list[int]:
-    """Find the byte offsets of the marks to escape."""
-    if "<" not in markdown and "$" not in markdown:
-        return []
-    source, places = markdown.encode(), set[int]()
-    for event, span in pyromark.events_with_range(markdown, options=STANDARD_OPTIONS):
-        if not isinstance(event, dict):
-            continue
-        start, end = span["start"], span["end"]
-        if "InlineHtml" in event or "Html" in event:
-            places |= {start + match.start() for match in re.finditer(rb"<", source[start:end])}
-        elif "InlineMath" in event and not _LATEX.search(event["InlineMath"]):
-            places |= {start, end - 1}
-    return sorted(places)
 
 
 def measure(markdown: str) -> int:

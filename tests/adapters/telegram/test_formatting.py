@@ -4,13 +4,30 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from adapters.telegram.formatting import LIMIT, clean, clipped, formatted, measure
+from adapters.telegram.formatting import LIMIT, Formatted, clean, clipped, formatted, measure
 from adapters.telegram.server.arguments import Arguments
 from adapters.telegram.server.checks import text_of
 from core.sentences import BLANK
 from core.splitting import split, utf16_length
 
 MARKS = st.text(alphabet="*_[]()~>#+-=|{}.!`\\<&$:/ \n\tab1😀é\u200d\ud800\x00", max_size=400)
+
+OTHERS = [
+    "```",
+    "```py\n",
+    "\n```\n",
+    "~~~",
+    "](https://x.example/",
+    "[^1]",
+    "[^1]: ",
+    "[1]: ",
+    "<b>",
+    "</b>",
+    "<!--",
+    "- [x] ",
+    "\n\n",
+]
+WORDLESS = st.lists(st.sampled_from([*"*_[]()~>#+-=|{}.!`<&:/ \n\t", *OTHERS]), max_size=3).map("".join)  # no formulas
 
 
 def entities(markdown: str) -> list[tuple[str, str]]:
@@ -56,10 +73,31 @@ def test_code_keeps_its_language_and_a_link_its_address() -> None:
         "one unclosed ` mark",
         "Chat(type=<ChatType.PRIVATE>)",
         "&notanentity; & <",
+        "[^1]: https://x.example/note",
+        "Sources:\n\n[1]: https://x.example 'one'\n[2]: https://y.example",
+        "Look:\n```print(1)",
+        "Look:\n~~~ here it is",
     ],
 )
 def test_what_is_no_formatting_is_shown_as_written(text: str) -> None:
     assert formatted(text).text == text
+
+
+def test_a_definition_that_a_link_goes_to_is_its_address() -> None:
+    shown = formatted("see [this][1] or that\n\n[1]: https://x.example\n[2]: https://y.example")
+    assert shown.text == "see this or that\n[2]: https://y.example"
+    assert [entity.url for entity in shown.entities] == ["https://x.example"]
+
+
+def _is_shown(word: str, shown: Formatted) -> bool:
+    return word in shown.text or any(word in f"{entity.url} {entity.language}" for entity in shown.entities)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.tuples(WORDLESS, st.integers(100, 999)), min_size=1, max_size=8))
+def test_no_word_is_lost(parts: list[tuple[str, int]]) -> None:
+    shown = formatted("".join(f"{marks}w{number}x" for marks, number in parts))
+    assert all(_is_shown(f"w{number}x", shown) for _, number in parts)
 
 
 def test_an_address_in_angles_is_a_link() -> None:
