@@ -51,10 +51,20 @@ def is_forward(message: discord.Message) -> bool:
 
 
 def words(message: discord.Message, me: discord.ClientUser) -> str:
-    """Give what a message says in words: with names for mentions, and without the one that only calls the bot."""
+    """Give what a message says in words: with names for mentions, and without the one that only calls the bot.
+
+    A post in a forum has its title above.
+    """
     if is_forward(message):
         return message.message_snapshots[0].content
-    return _named(re.sub(rf"^\s*<@!?{me.id}>[\s,:]*", "", message.content), message)
+    said = _named(re.sub(rf"^\s*<@!?{me.id}>[\s,:]*", "", message.content), message)
+    return f"{_title(message)}\n{said}".strip() if _title(message) else said
+
+
+def _title(message: discord.Message) -> str:
+    """Give the title of the post that a message opens: a forum's thread bears the id of its first message."""
+    thread = message.channel
+    return thread.name if isinstance(thread, discord.Thread) and thread.id == message.id else ""
 
 
 def _named(text: str, message: discord.Message) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from mimetypes import guess_type
 from typing import Literal
 
 import discord
@@ -43,7 +44,13 @@ def _kind(file: discord.Attachment) -> Literal["image", "audio", "file"] | None:
 
 
 def _media_type(file: discord.Attachment) -> str:
-    return (file.content_type or "").partition(";")[0].strip()
+    return (file.content_type or _guessed(file.filename)).partition(";")[0].strip()
+
+
+def _guessed(name: str) -> str:
+    """Guess a picture or a recording by its name, where Discord does not say; all else is found out by reading it."""
+    guessed = guess_type(name)[0] or ""
+    return guessed if guessed.startswith(("image/", "audio/")) else ""
 
 
 class Files(reading.Files):

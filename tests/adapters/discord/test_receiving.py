@@ -148,12 +148,16 @@ async def test_a_thread_that_slept_before_the_bot_came_is_known_as_one(server: D
         assert await life.turns(club.general.id, thread.id) == ["hi"]
 
 
-async def test_a_post_in_a_forum_is_a_chat_of_its_own(server: DiscordServer, club: Club) -> None:
+async def test_a_post_in_a_forum_is_a_chat_of_its_own_and_its_title_is_read(server: DiscordServer, club: Club) -> None:
     forum = server.forum(club.guild)
     async with living(server) as life:
         said = server.post(forum, club.ann, "Help", called(server, "how does this work?"))
         assert (await answered(server, said)).channel is said.channel
-        assert await life.turns(forum.id, said.channel.id) == ["how does this work?"]
+        assert await life.turns(forum.id, said.channel.id) == ["Help\nhow does this work?"]
+        server.edit(said, called(server, "how do I begin?"))
+        await comes_true(lambda: life.store.holds("Help\nhow do I begin?"))
+        await answered(server, server.say(club.ann, said.channel, called(server, "please")))
+        assert life.asked()[-1] == "[Ann] please"
 
 
 async def test_each_conversation_may_get_a_thread_in_which_no_mention_is_needed(
@@ -382,10 +386,12 @@ async def test_too_much_at_once_is_told_once_and_not_heard(server: DiscordServer
         assert len(life.asked()) < 6
 
 
-async def test_a_picture_is_shown_to_the_model(server: DiscordServer) -> None:
+@pytest.mark.parametrize("media_type", ["image/png", ""])
+async def test_a_picture_is_shown_to_the_model(server: DiscordServer, media_type: str) -> None:
     ann = server.person("Ann")
+    picture = server.file(server.private(ann), "picture.png", PIXEL, media_type)
     async with living(server) as life:
-        server.photo(ann, ann, PIXEL, "what is this?")
+        server.attach(ann, ann, picture, text="what is this?")
         await server.reply(ann)
         assert [image.data for image in life.llm.requests[0].messages[-1].images] == [PIXEL]
 
