@@ -40,6 +40,10 @@ class Events(Protocol):
         """Take notice that messages are no longer there."""
         ...
 
+    async def closed(self, channel_id: int, of: int | None = None) -> None:
+        """Take notice that a channel, or a thread of one, is no longer there, with all that was said in it."""
+        ...
+
     async def joined(self, guild: discord.Guild, *, now: bool) -> None:
         """Take notice that the bot is in a server, to which it was added just `now` or some time ago."""
         ...
@@ -115,6 +119,16 @@ class Client(discord.AutoShardedClient):
         """Take what is no longer said."""
         if self.events is not None:
             await self.events.deleted(payload.channel_id, payload.guild_id, payload.message_ids)
+
+    async def on_raw_thread_delete(self, payload: discord.RawThreadDeleteEvent) -> None:
+        """Take that a thread is gone."""
+        if self.events is not None:
+            await self.events.closed(payload.thread_id, payload.parent_id)
+
+    async def on_guild_channel_delete(self, channel: discord.abc.GuildChannel) -> None:
+        """Take that a channel is gone."""
+        if self.events is not None:
+            await self.events.closed(channel.id)
 
     async def on_guild_join(self, guild: discord.Guild) -> None:
         """Take a new server."""

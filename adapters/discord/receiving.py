@@ -72,6 +72,11 @@ class Receiver:
         """Forget messages that are no longer there."""
         await self._line_up(channel_id, partial(self._deleted, channel_id, guild_id, ids))
 
+    async def closed(self, channel_id: int, of: int | None = None) -> None:
+        """Forget what was said in a channel, or in a thread of one, that is no longer there."""
+        chat = ChatKey(PLATFORM, str(of or channel_id), str(channel_id) if of else None)
+        await self._line_up(channel_id, partial(self._closed, chat))
+
     async def joined(self, guild: discord.Guild, *, now: bool) -> None:
         """Greet a server that the bot was added to: just `now`, or perhaps shortly before it came."""
         channel = channel_for(guild)
@@ -155,6 +160,13 @@ class Receiver:
             for chat in self._chats(key, id_):
                 if await self._engine.retract(chat, str(id_)):
                     break
+
+    async def _closed(self, chat: ChatKey) -> None:
+        store = self._engine.shared.store
+        known = {info.chat for info in await store.chats() if chat.topic is None and info.chat.scope == chat.scope}
+        for gone in sorted({chat, *known}, key=str):
+            async with self._engine.interrupted(gone, drop=True):
+                await store.erase_chat(gone)
 
     def _chats(self, chat: ChatKey, message_id: int) -> list[ChatKey]:
         """Name where a message may be kept: one that a thread was opened on is kept in the thread."""

@@ -295,6 +295,36 @@ async def test_many_messages_deleted_at_once_are_all_forgotten(server: DiscordSe
         assert await life.turns(club.general.id) == ["hi"]
 
 
+async def test_what_was_said_in_a_deleted_thread_or_channel_is_forgotten(server: DiscordServer, club: Club) -> None:
+    talk, tea = (server.thread(club.general, name, club.ann) for name in ("talk", "tea"))
+    other = server.text_channel(club.guild, "other")
+    places = {"red": talk, "green": tea, "blue": club.general, "white": other}
+    async with living(server) as life:
+        for word, place in places.items():
+            await answered(server, server.say(club.ann, place, called(server, f"my word is {word}")))
+        await life.engine.idle()
+
+        async def kept(*words: str) -> bool:
+            return [word for word in places if await life.store.holds(f"my word is {word}")] == list(words)
+
+        server.delete_channel(talk)
+        await comes_true(lambda: kept("green", "blue", "white"))
+        server.delete_channel(club.general)
+        await comes_true(lambda: kept("white"))
+
+
+async def test_a_channel_deleted_while_it_is_answered_gets_no_answer(server: DiscordServer, club: Club) -> None:
+    llm = held("Under the mat, you say?")
+    async with living(server, llm=llm) as life:
+        server.say(club.ann, club.general, called(server, "the key is under the mat"))
+        await until(lambda: llm.requests)
+        server.delete_channel(club.general)
+        await until(lambda: not life.engine.busy)
+        go_on(llm)
+        await life.engine.idle()
+        assert not await life.store.holds("the mat")
+
+
 async def test_edits_and_deletions_reach_a_conversation_in_its_thread(server: DiscordServer, club: Club) -> None:
     async with living(server, threads=True) as life:
         said = server.say(club.ann, club.general, called(server, "I live in Rome"))
