@@ -59,13 +59,13 @@ def _values_of(fact: Fact) -> Attachment | None:
 
 @command(private=True)
 async def memory_set(context: Context, key: FactKey, value: str = "") -> Reply | str:
-    """Set a fact yourself; items of a list stand between commas."""
+    """Set a fact yourself; items of a list stand between commas, or on lines of their own."""
     if not value:
         return spoken("Send me /memory set {key} and the new value behind it.", key=key)
     await check_may_write(context)
     draft = await draft_of(context)
     known = draft.facts.by_key.get(key_of(key))
-    values = [item for item in value.split(",") if item.strip()] if known and known.many else [value]
+    values = _items(value, known) if known and known.many else [value]
     try:
         draft.change(_call(context), key, values)
     except ToolError as error:
@@ -73,6 +73,14 @@ async def memory_set(context: Context, key: FactKey, value: str = "") -> Reply |
     await context.store.apply(context.person, context.scope, draft.changes)
     fact = draft.facts.by_key[key_of(key)]
     return _opened(fact) if context.message.pressed else spoken("Saved. {fact}", fact=cards.fact_line(fact))
+
+
+def _items(value: str, known: Fact) -> list[str]:
+    """Read the items of a list; one that is there already may hold commas."""
+    there = {item.value for item in known.items}
+    lines = [line.strip() for line in value.splitlines()]
+    items = lines if len(lines) > 1 or value in there else value.split(",")
+    return [item for item in items if item.strip()]
 
 
 @command(private=True)

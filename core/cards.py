@@ -56,6 +56,11 @@ def values(fact: Fact | None) -> str:
     return spoken("nothing") if fact is None else ", ".join(item.value for item in fact.items)
 
 
+def editable(fact: Fact) -> str:
+    """Write what a fact holds so that it can be changed and set again: the items of a list on lines of their own."""
+    return "\n".join(item.value for item in fact.items)
+
+
 def fact_line(fact: Fact, longest: int = 300) -> str:
     """Write a fact on one line, its values shortened where they are long."""
     line = f"{fact.key}: {clipped(values(fact), longest)}"

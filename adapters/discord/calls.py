@@ -110,7 +110,7 @@ class Calls:
             async with asyncio.timeout(PATIENCE):
                 here = await self._engine.shared.store.load(message.chat, message.sender, private=message.private)
             fact = here.facts.by_key.get(arguments)
-            return cards.values(fact) if fact else ""
+            return cards.editable(fact) if fact else ""
         return ""
 
     async def _take(self, waiting: Waiting, message: messages.Message) -> None:

@@ -100,10 +100,26 @@ async def test_a_value_is_edited_in_a_form_that_shows_what_it_is(server: Discord
         assert opened.modal["title"] == "Edit"
         field = opened.modal["components"][0]
         assert (field["label"], field["component"]["value"]) == ("city", "Rome")
-        assert field["description"] == "Set a fact yourself; items of a list stand between commas."
+        assert field["description"] == "Set a fact yourself; items of a list stand between commas, or on lines of their own."
         server.submit(opened, {"city": "New York"})
         await server.wait_for(lambda: card.text.startswith("city: New York\n"))
         assert await facts(life, club.ann, club.general) == {"city": "New York"}
+
+
+async def test_an_item_of_a_list_keeps_its_commas_in_the_form(server: DiscordServer, club: Club) -> None:
+    async with living(server) as life:
+        ann, scope = Person("discord", str(club.ann.id)), f"discord:{club.general.id}"
+        await life.store.apply(ann, scope, [change("1", fact("hobbies", "tea, hot", "chess"))])
+        card = await a_card(server, club.ann, club.general)
+        server.choose(club.ann, card, "hobbies")
+        await server.wait_for(lambda: "Edit" in labels(card))
+        opened = await server.opened(server.press(club.ann, card, "Edit"))
+        assert opened.modal is not None
+        shown = opened.modal["components"][0]["component"]["value"]
+        assert shown == "tea, hot\nchess"
+        server.submit(opened, {"hobbies": f"{shown}\ngo"})
+        await server.wait_for(lambda: "go" in card.text)
+        assert await facts(life, club.ann, club.general) == {"hobbies": ["tea, hot", "chess", "go"]}
 
 
 async def test_undo_and_forgetting_are_told_above_the_card_and_why_beside_it(server: DiscordServer, club: Club) -> None:
