@@ -12,6 +12,7 @@ from config.settings import Settings
 from core.draft import FactRules
 from core.errors import ConfigError
 from core.llm import LLM
+from core.memory.archive import Archive
 from core.memory.buffer import Buffer
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.memory import Memory
@@ -28,7 +29,9 @@ Make = Callable[[Settings, LLM], Memory]
 
 def chosen_memories(settings: Settings, llm: LLM) -> Sequence[Memory]:
     """Give the one history and what is beside it. Raises ConfigError naming what can't be used."""
-    return [_history(settings, llm), *(_beside(kind, settings, llm) for kind in settings.memory.beside)]
+    memory = settings.memory
+    beside = dict.fromkeys([*memory.beside, *(kind for kind in SWITCHED if getattr(memory, kind))])
+    return [_history(settings, llm), *(_beside(kind, settings, llm) for kind in beside)]
 
 
 def _history(settings: Settings, llm: LLM) -> Memory:
@@ -117,4 +120,6 @@ HISTORIES: dict[str, Callable[[Settings], Memory]] = {
     "summary": lambda settings: Summary(load_form(settings.summary.form), settings.summary.whole_tokens),
     "summary_buffer": _summary_buffer,
 }
-BESIDE: dict[str, Make] = {"profile": _profile}
+BESIDE: dict[str, Make] = {"profile": _profile, "archive": lambda _settings, _llm: Archive()}
+SWITCHED = ("archive",)
+"""What has a switch of its own in the settings."""

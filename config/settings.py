@@ -103,6 +103,7 @@ class Memory(Section):
         0, ge=0, le=1_000_000, description="Turns above which it folds them as well; 0: any number."
     )
     buffer_keep: int = Field(2, ge=0, le=1_000_000, description="Turns that stay raw when it has folded.")
+    archive: bool = Field(True, description="Whether all that was ever said here is searched when it is asked for.")
 
 
 class Window(Section):

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from core.conversation import Conversation, Segment, Turn
     from core.engine import Engine
     from core.errors import CommandError, KeepmindError, ToolError
+    from core.memory.archive import Archive
     from core.memory.buffer import Buffer
     from core.memory.keepmind import Keepmind
     from core.memory.memory import Compaction, Memory
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _HOMES = {
     "Adapter": "core.adapter",
+    "Archive": "core.memory.archive",
     "Attachment": "core.messages",
     "Bot": "core.bot",
     "Buffer": "core.memory.buffer",
@@ -68,6 +70,7 @@ _HOMES = {
 
 __all__ = [
     "Adapter",
+    "Archive",
     "Attachment",
     "Bot",
     "Buffer",

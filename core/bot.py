@@ -89,6 +89,7 @@ def build(
     memories = bot.memories()
     for memory in memories:
         memory.meet(ports.llm)
+        memory.stand_on(ports.store, counter)
     deliveries = _deliveries(ports, meter)
     propose = Proposals(deliveries, language).show
     composer = Composer(

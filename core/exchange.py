@@ -284,7 +284,7 @@ class Exchange:
 
     async def _answer(self, conversation: Conversation, turn: Turn, preview: Preview, choices: list[Choice]) -> Turn:
         prompt = await self._compose(conversation, turn)
-        answering = self._answering(conversation, turn, choices)
+        answering = self._answering(conversation, turn, choices, prompt.shown)
         try:
             return await answering.run(prompt, preview.show)
         except ContextOverflow:
@@ -304,11 +304,13 @@ class Exchange:
             del kept[next(iter(kept))]
         return prompt
 
-    def _answering(self, conversation: Conversation, turn: Turn, choices: list[Choice]) -> Answering:
+    def _answering(
+        self, conversation: Conversation, turn: Turn, choices: list[Choice], shown: frozenset[int]
+    ) -> Answering:
         shared = self._shared
         zone = shared.composer.zone_for(conversation)
         draft = draft_for(conversation, turn, shared.rules, shared.clock.now(), "model", zone)
-        context = ToolContext(conversation, turn, draft, choices=choices)
+        context = ToolContext(conversation, turn, draft, choices=choices, shown=shown)
 
         async def keep(changes: Sequence[Change]) -> None:
             if not changes:

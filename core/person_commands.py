@@ -14,6 +14,7 @@ from core.incognito_commands import INCOGNITO_COMMANDS
 from core.link_commands import LINK_COMMANDS
 from core.memory_commands import MEMORY_COMMANDS
 from core.messages import Attachment, Reply
+from core.search_commands import SEARCH_COMMANDS
 from core.sentences import NOTHING_TO_STOP, STOPPED, STOPPED_INCOGNITO
 from core.translation import spoken
 
@@ -83,6 +84,7 @@ PERSON_COMMANDS: tuple[Command, ...] = (
     *MEMORY_COMMANDS,
     *ASKING_COMMANDS,
     *FORGET_COMMANDS,
+    *SEARCH_COMMANDS,
     *INCOGNITO_COMMANDS,
     *LINK_COMMANDS,
 )

@@ -107,6 +107,11 @@ class Prompt:
         self.history.extend(steps)
 
     @property
+    def shown(self) -> frozenset[int]:
+        """The turns that are shown raw, and the one being answered."""
+        return frozenset({self.turn.id, *(step.id for step in self.history if isinstance(step, Turn))})
+
+    @property
     def tokens(self) -> int:
         """What the whole costs: tools, sections, history, and the turn being answered with its tool rounds."""
         sections = sum([s.tokens for s in self.sections])

@@ -77,7 +77,7 @@ class Terms:
         return stem
 
     def wanted(self, text: str) -> list[Wanted]:
-        """Give what to look for: each word once, unless it says nothing by itself and others do."""
+        """Give what to look for: each word once, unless it says nothing by itself."""
         found: dict[tuple[str, ...], Wanted] = {}
         for script, words in _by_script(text).items():
             for one in self._looked_for(script, words):
@@ -90,8 +90,7 @@ class Terms:
             return
         languages = _plausible(words, script)
         empty = silent(languages[0]) if languages else frozenset()
-        for word in [w for w in words if w not in empty] or words:
-            yield self._word(word, languages)
+        yield from (self._word(word, languages) for word in words if word not in empty)
 
     def _word(self, word: str, languages: Sequence[str]) -> Wanted:
         stems = dict.fromkeys(self._stem(name, word) for name in languages)

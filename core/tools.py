@@ -34,7 +34,7 @@ class ToolContext:
 
     `call` names the call, uniquely in the turn: servers give one id again and again. Changes made to `facts` are
     stored when all calls of the round have run. A tool may propose `choices`, commands that only the person can
-    confirm.
+    confirm. `shown` are the turns that the model sees anyway.
     """
 
     conversation: Conversation
@@ -42,6 +42,7 @@ class ToolContext:
     facts: FactDraft
     call: str = ""
     choices: list[Choice] = field(default_factory=list)
+    shown: frozenset[int] = frozenset()
 
 
 @dataclass(frozen=True)

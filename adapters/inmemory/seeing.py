@@ -45,7 +45,7 @@ class Seeing(Rows):
         entries = {turn.id: self._entry(turn) for turn in self._turns_of(chat)}
         head = self._chats[chat].head if chat in self._chats else None
         hits = found(entries, head, query, self._terms)
-        return [self._turns[turn] for turn in hits]
+        return [self._turns[turn] for turn in hits if not self._turns[turn].incognito]
 
     def _entry(self, turn: Turn) -> Entry:
         return Entry(turn.id, turn.parent, turn.at.timestamp(), turn_terms(turn, self._terms))

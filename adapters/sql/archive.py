@@ -85,7 +85,8 @@ def search(tx: Transaction, chat: ChatKey, query: Query, terms: Terms) -> list[T
     entries = {turn: Entry(turn, parent, at / 1e6, said) for turn, parent, at, said in tx.rows(ENTRIES, chat=key)}
     head = chats.state_of(tx, key, "").head
     _add_open(tx, entries, head)
-    return [to_turn(row) for turn in found(entries, head, query, terms) for row in tx.rows(BY_ID, turn=turn)]
+    hits = (to_turn(row) for turn in found(entries, head, query, terms) for row in tx.rows(BY_ID, turn=turn))
+    return [turn for turn in hits if not turn.incognito]
 
 
 def _add_open(tx: Transaction, entries: dict[int, Entry], head: int | None) -> None:

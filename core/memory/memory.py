@@ -54,6 +54,9 @@ class Memory:
     def meet(self, llm: LLM) -> None:
         """Learn which model the bot uses, before anything else."""
 
+    def stand_on(self, store: ConversationStore, counter: TokenCounter) -> None:
+        """Learn where everything is kept, to look there, and how tokens are counted; before anything else."""
+
     async def recall(self, conversation: Conversation, prompt: Prompt) -> None:
         """Put what is remembered into the prompt. Only reads."""
 

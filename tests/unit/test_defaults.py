@@ -5,9 +5,11 @@ from __future__ import annotations
 from bots.app import _limits
 from bots.memories import chosen_memories, fact_rules
 from config.settings import Model, Settings
+from core.bot import default_memory
 from core.compactor import CompactorLimits
 from core.draft import FactRules
 from core.exchange import Limits
+from core.memory.archive import Archive
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.profile import FIELDS, Profile
 from core.memory.window import WindowLimits
@@ -16,13 +18,16 @@ from tests.fakes import ScriptedLLM
 SETTINGS = Settings(model=Model(base_url="http://127.0.0.1/v1"))
 
 
-def test_the_memories_of_the_settings_are_those_of_a_bot_that_names_none() -> None:
-    history, profile = chosen_memories(SETTINGS, ScriptedLLM())
+def test_the_memories_of_the_settings_are_those_of_a_bot_that_names_none_and_the_archive() -> None:
+    history, profile, archive = chosen_memories(SETTINGS, ScriptedLLM())
+    assert [type(memory) for memory in default_memory()] == [type(memory) for memory in (history, profile)]
     assert isinstance(history, Keepmind)
     assert (history.limits, history.sizes) == (WindowLimits(), SummaryLimits())
     assert isinstance(profile, Profile)
     assert set(profile.fields) == set(FIELDS)
     assert profile.limits == fact_rules(SETTINGS) == FactRules()
+    assert isinstance(archive, Archive)
+    assert (archive.limit, archive.tokens) == (Archive().limit, Archive().tokens)
 
 
 def test_the_limits_of_the_settings_are_the_core_s_own() -> None:

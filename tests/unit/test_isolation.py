@@ -13,6 +13,7 @@ import pytest
 
 from core.bot import Bot
 from core.llm import Completion, PromptMessage, Request, ToolCall
+from core.memory.archive import Archive
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.profile import Profile
 from core.memory.window import WindowLimits
@@ -42,7 +43,7 @@ class Crowd:
         self.random = random.Random(self.seed)
         self.llm = ScriptedLLM(self.answer, context=self.random.choice([900, 3000, 8192]))
         self.llm.summary, self.llm.extract = self.summary, self.extract
-        memory = [Keepmind(WindowLimits(6, 3, 400, 200, 2), SummaryLimits(60, 200)), Profile()]
+        memory = [Keepmind(WindowLimits(6, 3, 400, 200, 2), SummaryLimits(60, 200)), Profile(), Archive()]
         self.world = World(llm=self.llm, bot=Bot(memory=memory))
 
     # -- the model: it remembers all it can, for whomever it can -----------------------------------------------------
@@ -55,7 +56,14 @@ class Crowd:
         facts = [m for m in MARK.findall(asked) if m.startswith("fact")]
         if request.tools and request.messages[-1].role == "user" and facts:
             return Completion("Noted.", (self.remember(facts[-1], current),))
+        if request.tools and request.messages[-1].role == "user" and self.random.random() < 0.2:
+            return Completion(
+                "", (ToolCall("c0", "search_memory", json.dumps({"query": self.random_mark() + " say"})),)
+            )
         return Completion(f"I see, {asked[-40:]}")
+
+    def random_mark(self) -> str:
+        return self.random.choice(list(self.where))
 
     def remember(self, fact: str, current: Message) -> ToolCall:
         other = f"test:p{self.random.randrange(self.people)}"
@@ -85,9 +93,11 @@ class Crowd:
 
     def look(self, request: Request, current: Message) -> None:
         for message in request.messages:
-            for mark in MARK.findall(message.content):
-                if not self.may_be_seen(self.where[mark], current, message):
-                    self.leaks.append(f"{mark} of {self.where[mark].chat} is in a prompt for {current.chat}: {message}")
+            for block in message.content.split("\n\n"):
+                for mark in MARK.findall(block):
+                    if not self.may_be_seen(self.where[mark], current, replace(message, content=block)):
+                        said = self.where[mark].chat
+                        self.leaks.append(f"{mark} of {said} is in a prompt for {current.chat}: {message}")
 
     def may_be_seen(self, said: Message, current: Message, where: PromptMessage) -> bool:
         if where.content.startswith('<remembered what="known facts'):
@@ -108,7 +118,8 @@ class Crowd:
         mark = f"{self.random.choice(['talk', 'fact'])}{number}x"
         group = self.random.random() < 0.5
         chat = f"g{self.random.randrange(8)}" if group else who
-        message = self.world.message(f"I say {mark}", who, chat, group=group)
+        text = f"I say {mark}" + self.random.choice(["", ", as last time"])
+        message = self.world.message(text, who, chat, group=group)
         if group and self.random.random() < 0.5:
             message = replace(message, chat=ChatKey("test", chat, str(self.random.randrange(3))))
         if group and self.random.random() < 0.2:
@@ -160,6 +171,8 @@ async def check_crowd(seed: int, messages: int) -> None:
     assert await crowd.check_facts() > 100, "facts were learned at all"
     assert any("known facts" in written(r) for r in crowd.llm.requests)
     assert any("summary of earlier talk" in written(r) for r in crowd.llm.requests)
+    assert any("excerpts of earlier talk" in written(r) for r in crowd.llm.requests)
+    assert any(m.role == "tool" and " p" in m.content for r in crowd.llm.requests for m in r.messages), "it searched"
     assert await crowd.world.store.verify() == []
     unkept = [mark for mark, said in crowd.where.items() if said.sender in crowd.hidden]
     assert unkept
