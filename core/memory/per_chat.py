@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from core.conversation import Conversation
-from core.llm import LLM
+from core.llm import LLM, TokenCounter
 from core.memory.memory import Compaction, Memory
 from core.messages import ChatKey
 from core.prompt import Prompt
+from core.store import ConversationStore
 from core.tools import Tool
 
 
@@ -32,6 +33,11 @@ class PerChat(Memory):
         """Let each history know the model."""
         for memory in (self.usual, *self.others.values()):
             memory.meet(llm)
+
+    def stand_on(self, store: ConversationStore, counter: TokenCounter) -> None:
+        """Let each history know where everything is kept."""
+        for memory in (self.usual, *self.others.values()):
+            memory.stand_on(store, counter)
 
     async def recall(self, conversation: Conversation, prompt: Prompt) -> None:
         """Let the history of this chat recall; what it tells the model comes with it."""
