@@ -10,6 +10,7 @@ from core.errors import KeepmindError
 MOST_CHARACTERS = 200_000
 """What is read of one document; the rest is left out with a mark."""
 CUT = "\n[… the rest of the document is left out]"
+_SAMPLE = 1 << 16
 _TEXT_TYPES = {
     "application/json",
     "application/xml",
@@ -41,7 +42,7 @@ def is_readable(name: str, media_type: str) -> bool:
 
 
 def read(name: str, media_type: str, data: bytes) -> str:
-    """Give a document's text; what is not UTF-8 becomes U+FFFD. Raises Unreadable."""
+    """Give a document's text, also of older encodings; what can't be decoded becomes U+FFFD. Raises Unreadable."""
     text = _pdf_text(data) if _is_pdf(name, media_type) else _decoded(data)
     return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + CUT
 
@@ -59,7 +60,16 @@ def _is_text(name: str, media_type: str) -> bool:
 def _decoded(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
-    return data.decode("utf-8-sig", "replace")
+    text = data.decode("utf-8-sig", "replace")
+    return text if text.count("\ufffd") * 100 <= len(text) else _older(data) or text
+
+
+def _older(data: bytes) -> str:
+    """Decode what is too much damaged for UTF-8 by the older encoding its beginning looks like; blank when by none."""
+    from charset_normalizer import from_bytes
+
+    guess = from_bytes(data[:_SAMPLE]).best()
+    return data.decode(guess.encoding, "replace") if guess else ""
 
 
 def _pdf_text(data: bytes) -> str:
