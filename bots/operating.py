@@ -1,11 +1,12 @@
-"""The commands of whoever runs a bot: `keepmind doctor`. Everything heavy is imported by the command that needs it."""
+"""The commands of whoever runs a bot. Everything heavy is imported by the command that needs it."""
 
 from __future__ import annotations
 
 import os
 import sys
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -15,6 +16,28 @@ from core.errors import KeepmindError
 if TYPE_CHECKING:
     from bots.doctor import Finding
     from config.settings import Settings
+
+
+@click.command()
+@click.option("--telegram-token", metavar="TOKEN", help="Token from @BotFather.")
+@click.option("--discord-token", metavar="TOKEN", help="Token from the developer portal.")
+@click.option("--openai-key", metavar="KEY", help="Key of the model server.")
+@click.option("--base-url", metavar="URL", help="Address of another model server than OpenAI's.")
+@click.option("--model", metavar="NAME", help="Model to ask.")
+@click.option("--database-url", metavar="URL", help="Another database than a SQLite file in the folder of data.")
+@click.option("--admin", "admins", metavar="PLATFORM:ID", multiple=True, help="An admin; may be repeated.")
+@click.option("--allow", "allowed", metavar="PLATFORM:ID", multiple=True, help="Who may talk; may be repeated.")
+@click.option("--yes", "-y", is_flag=True, help="Ask nothing, and change what is there.")
+@click.option("--unchecked", is_flag=True, help="Take tokens and addresses without trying them.")
+def init(**wishes: Any) -> None:
+    """Ask for what a bot needs, try each answer, and write .env and keepmind.toml in this folder."""
+    import logging
+
+    from bots.setup import Wishes, set_up
+
+    logging.disable()  # what is wrong is said as a question's answer
+    for line in set_up(Path.cwd(), os.environ, Wishes(**wishes)):
+        click.echo(line)
 
 
 @click.command()

@@ -55,7 +55,7 @@ class Given:
 
 def read(environ: Mapping[str, str] | None, folder: Path) -> Given:
     """Gather what is set, stronger sources over weaker. Raises ConfigError for a file that can't be read."""
-    names = {**_dotenv(folder / ".env"), **(os.environ if environ is None else environ)}
+    names = {**read_dotenv(folder / ".env"), **(os.environ if environ is None else environ)}
     names = {name: value for name, value in names.items() if value.strip()}
     _refuse_misspelt(names)
     given = Given()
@@ -84,7 +84,8 @@ def _places(names: Mapping[str, str]) -> Iterator[tuple[Place, str, str]]:
             yield (section, key), value, name
 
 
-def _dotenv(path: Path) -> dict[str, str]:
+def read_dotenv(path: Path) -> dict[str, str]:
+    """Read a file of variables, where there is one. Raises ConfigError."""
     if not path.is_file():
         return {}
     try:

@@ -27,7 +27,7 @@ _NO_TOOLS = (
 
 def checks(settings: Settings) -> Sequence[Check]:
     """Name what is to be looked at."""
-    asked = _look_local if settings.model.embedded else _look_server
+    asked = _look_local if settings.model.embedded else look_server
     return [
         Check(ROOM, "answers", lambda: asked(settings), seconds=90),
         Check(ROOM, "tokenizer", lambda: _tokenizer(settings)),
@@ -49,7 +49,8 @@ async def _look_local(settings: Settings) -> AsyncGenerator[Finding, None]:
         yield warning(ROOM, "answers", "No model server is named: the small local model answers.", fix)
 
 
-async def _look_server(settings: Settings) -> AsyncGenerator[Finding, None]:
+async def look_server(settings: Settings) -> AsyncGenerator[Finding, None]:
+    """Ask the model of a server for an answer and for a call of a function. Raises LLMError when it does not answer."""
     from bots.models import open_model
 
     hasty = settings.model.model_copy(update={"retry_seconds": 0.0, "silence_seconds": 30.0, "fallback": None})

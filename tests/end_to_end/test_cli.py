@@ -29,6 +29,7 @@ COMMANDS = [
     ["db"],
     ["db", "upgrade"],
     ["compact"],
+    ["init"],
     ["doctor"],
     ["version"],
 ]
