@@ -11,7 +11,7 @@ PYTHON = $(shell for module in ensurepip sys; do for python in python3.13 python
 	&& echo "$$python" && exit; done; done)
 
 .DEFAULT_GOAL := help
-.PHONY: help chat test check soak format lint types translations install clean
+.PHONY: help chat test check soak format lint types translations schema install clean
 
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 10
@@ -48,6 +48,9 @@ translations: $(STAMP) ## Bring the catalogues of translations up to date with t
 lock: $(STAMP) # Write down the newest versions that fit, for the image
 	@$(BIN)/python -m uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate \
 		--custom-compile-command "make lock" --extra postgres pyproject.toml -o requirements.lock
+
+schema: $(STAMP) ## Write the schema of exports, docs/export.schema.json, anew
+	@$(BIN)/python -m tests.export_schema
 
 install: $(STAMP) ## Install into .venv
 

@@ -242,6 +242,11 @@ class Commands(Sequence[Command]):
                 return found, "".join(text.split(maxsplit=count)[count:])
         return None, ""
 
+    def takes_file(self, text: str) -> bool:
+        """Say whether a message is a command that takes a file."""
+        command, _ = self.find(text) or (None, "")
+        return command is not None and any(p.is_file for p in command.parameters)
+
     def is_foreign(self, text: str) -> bool:
         """Say whether a command begins with a word that no command of ours begins with."""
         first = _plain(text.split(maxsplit=1)[0][1:].partition("@")[0]).partition(" ")[0]

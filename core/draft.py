@@ -159,6 +159,21 @@ class FactDraft:
             return f"not found: {key} does not hold {_preview(value)}"
         return self._put(call, "remove", replace(fact, items=left), gone=not left)
 
+    def bring(self, call: str, fact: Fact) -> None:
+        """Add a fact from elsewhere with its sources: to a list what is new to it, else the value that is newer."""
+        self.check(fact)
+        known = self.facts.by_key.get(fact.key)
+        after = fact if known is None else _together(known, fact)
+        if after != known:
+            self._check_limits(after)
+            self._record(call, "add" if known is None else "change", fact.key, after)
+
+    def check(self, fact: Fact) -> None:
+        """Raise ToolError for a fact from elsewhere that these rules would not have let be stored."""
+        values = [item.value for item in fact.items]
+        if normal_key(fact.key) != fact.key or self._values(fact.key, values) != values:
+            raise ToolError(marked("{key} is not written as I keep facts"), key=_preview(fact.key))
+
     def pin(self, call: str, key: str, pinned: bool) -> str:
         """Pin a fact, so that it goes last when there is no room, or let it loose; what is so already stays so."""
         fact = self.facts.by_key[key]
@@ -245,6 +260,16 @@ class FactDraft:
 
     def _shown(self, key: str) -> str:
         return json.dumps(self.facts[key], ensure_ascii=False)
+
+
+def _together(known: Fact, brought: Fact) -> Fact:
+    if known.many or brought.many:
+        have = {same(item.value) for item in known.items}
+        fresh = tuple(item for item in brought.items if same(item.value) not in have)
+        return replace(known, items=known.items + fresh, many=True) if fresh else known
+    is_newer = brought.items[0].source.day > known.items[0].source.day
+    differs = same(brought.items[0].value) != same(known.items[0].value)
+    return replace(known, items=brought.items) if is_newer and differs else known
 
 
 def _size(facts: Mapping[str, str | list[str]]) -> int:

@@ -9,6 +9,7 @@ from core.commands import Command, Context, FactKey, command
 from core.draft import FactDraft, Words, normal_key
 from core.errors import CommandError, ToolError
 from core.facts import Change, Fact
+from core.importing import PAST
 from core.messages import Reply
 from core.prompt import Row
 from core.translation import counted, spoken
@@ -92,7 +93,8 @@ async def _latest_change(context: Context) -> Change:
     """The newest change not taken back yet; a change is undone at most once, and an undo never."""
     changes = await context.store.changes(context.person, context.scope, limit=1000)
     undone = {c.call for c in changes if c.action == "undo"}
-    last = next((c for c in changes if c.action != "undo" and _undoing(c) not in undone), None)
+    own = [c for c in changes if not c.call.startswith(PAST)]
+    last = next((c for c in own if c.action != "undo" and _undoing(c) not in undone), None)
     if last is None:
         raise CommandError(spoken("There is nothing to take back."))
     return last

@@ -10,6 +10,7 @@ from core.card_commands import CARD_COMMANDS
 from core.commands import Command, Context, command
 from core.errors import CommandError
 from core.forget_commands import FORGET_COMMANDS
+from core.import_commands import IMPORT_COMMANDS
 from core.incognito_commands import INCOGNITO_COMMANDS
 from core.link_commands import LINK_COMMANDS
 from core.memory_commands import MEMORY_COMMANDS
@@ -85,6 +86,7 @@ PERSON_COMMANDS: tuple[Command, ...] = (
     *ASKING_COMMANDS,
     *FORGET_COMMANDS,
     *SEARCH_COMMANDS,
+    *IMPORT_COMMANDS,
     *INCOGNITO_COMMANDS,
     *LINK_COMMANDS,
 )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol
 
@@ -89,6 +90,25 @@ class Files:
                 return await self._read(file)
         except TimeoutError:
             raise Unread(sentences.UNFETCHED) from None
+
+    async def whole(self, file: Wanted) -> Attachment:
+        """Fetch a file as it is, for a command that takes it, read as far as it can be. Raises Unread."""
+        if file.size > MOST_FILE:
+            raise Unread(sentences.TOO_LARGE, megabytes=MOST_FILE // MEGABYTE)
+        try:
+            async with asyncio.timeout(self._readers.seconds):
+                data = await self._fetch(file)
+                return Attachment(file.kind, file.name, file.media_type, await self._text_of(file, data), data)
+        except TimeoutError:
+            raise Unread(sentences.UNFETCHED) from None
+
+    async def _text_of(self, file: Wanted, data: bytes) -> str:
+        documents = self._readers.documents
+        if documents is None or not documents.is_readable(file.name, file.media_type):
+            return ""
+        with suppress(Unread):
+            return await self._written(file, data)
+        return ""
 
     async def _read(self, file: Wanted) -> Attachment:
         data = await self._fetch(file)

@@ -55,6 +55,23 @@ class AuditEntry:
 
 
 @dataclass(frozen=True)
+class Brought:
+    """What a person brings along from elsewhere, checked and made theirs.
+
+    By scope: `past` is for the history of facts alone, `changes` are applied. `settings` None leaves those there are.
+    `turns` are the line of a talk, oldest first, for a chat that has none; `segments` name them by the ids they have
+    here, and all get new ones.
+    """
+
+    chat: ChatKey
+    past: Mapping[str, Sequence[Change]] = field(default_factory=dict)
+    changes: Mapping[str, Sequence[Change]] = field(default_factory=dict)
+    settings: PersonSettings | None = None
+    turns: Sequence[Turn] = ()
+    segments: Sequence[Segment] = ()
+
+
+@dataclass(frozen=True)
 class Receipt:
     """What an erasure removed: a count for each kind of thing, zero counts left out.
 
@@ -235,6 +252,13 @@ class ConversationStore(Protocol):
 
     async def changes(self, person: Person, scope: str, *, limit: int = 50) -> Sequence[Change]:
         """Give the latest changes, newest first."""
+        ...
+
+    async def bring_in(self, person: Person, brought: Brought) -> None:
+        """Store what a person brings along, whole or not at all; a change whose call is known is passed over.
+
+        Raises StaleBase, changing nothing, when turns are brought and the chat has some.
+        """
         ...
 
     async def settings(self, person: Person) -> PersonSettings:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from adapters.inmemory.access import Doors
-from adapters.inmemory.facts import Known
+from adapters.inmemory.importing import Importing
 from adapters.inmemory.moving import Moving
 from adapters.inmemory.seeing import Seeing
 from adapters.inmemory.turns import Turns
@@ -13,7 +13,7 @@ from adapters.inmemory.verify import Verifying
 from core.duty import Duty
 
 
-class InMemoryStore(Turns, Known, Moving, Seeing, Verifying, Doors):
+class InMemoryStore(Turns, Importing, Moving, Seeing, Verifying, Doors):
     """A ConversationStore in plain dictionaries. It yields once in every method, so that races show."""
 
     def duty(self) -> Duty:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy import bindparam, delete, select
@@ -84,6 +84,19 @@ def apply(tx: Transaction, person: Person, scope: str, changes: Sequence[Change]
     tx.cache.known.drop(key)
 
 
+def record(tx: Transaction, person: Person, scope: str, changes: Sequence[Change]) -> None:
+    """Add changes to the history alone, each call once."""
+    owner = {"person": person_key(person), "scope": storable(scope)}
+    for change in changes:
+        clean, body = to_body(CHANGE_JSON, change)
+        if tx.insert(ADD_CHANGE, key=clean.key, turn=clean.turn, call=clean.call, body=body, **owner):
+            _note_sources(tx, owner, clean)
+
+
+def _note_sources(tx: Transaction, owner: Mapping[str, str], change: Change) -> None:
+    tx.many(ADD_SOURCE, [{**owner, "turn": turn, "chat": chat} for turn, chat in _sources(change)])
+
+
 def _apply(tx: Transaction, person: str, scope: str, change: Change) -> None:
     change, body = to_body(CHANGE_JSON, change)
     owner = {"person": person, "scope": scope, "key": change.key}
@@ -93,8 +106,7 @@ def _apply(tx: Transaction, person: str, scope: str, change: Change) -> None:
         tx.run(DELETE_FACT, **owner)
     else:
         tx.run(PUT_FACT, body=to_body(FACT_JSON, change.after)[1], **owner)
-    rows = [{"person": person, "scope": scope, "turn": turn, "chat": chat} for turn, chat in _sources(change)]
-    tx.many(ADD_SOURCE, rows)
+    _note_sources(tx, {"person": person, "scope": scope}, change)
 
 
 def _sources(change: Change) -> Iterator[tuple[int, str]]:

@@ -17,6 +17,7 @@ from adapters.sql import (
     erasure,
     expiry,
     facts,
+    importing,
     inbox,
     jobs,
     links,
@@ -39,7 +40,7 @@ from core.errors import StoreError
 from core.facts import Change, Facts
 from core.messages import ChatKey, Message, Person
 from core.search import Query
-from core.store import AuditEntry, ChatInfo, Job, Receipt, Stats
+from core.store import AuditEntry, Brought, ChatInfo, Job, Receipt, Stats
 from core.terms import Stem, Terms
 
 
@@ -118,6 +119,9 @@ class SqlStore:
 
     async def changes(self, person: Person, scope: str, *, limit: int = 50) -> Sequence[Change]:
         return await self._database.read(facts.changes, person, scope, limit)
+
+    async def bring_in(self, person: Person, brought: Brought) -> None:
+        await self._database.write(importing.bring_in, person, brought, self._terms)
 
     async def settings(self, person: Person) -> PersonSettings:
         return await self._database.single(facts.settings, person)

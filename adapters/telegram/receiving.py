@@ -16,7 +16,7 @@ from telegram.error import TelegramError
 from adapters.telegram import sentences
 from adapters.telegram.buttons import Buttons
 from adapters.telegram.commands import Names
-from adapters.telegram.conversion import PLATFORM, is_private, to_key, to_message, to_press, words
+from adapters.telegram.conversion import PLATFORM, is_private, replied, to_key, to_message, to_press, words
 from adapters.telegram.groups import Groups, is_command
 from adapters.telegram.media import Files, is_unreadable, unreadable, wanted
 from adapters.telegram.moves import Moves
@@ -101,12 +101,25 @@ class Receiver:
 
     async def _with_file(self, ours: messages.Message, message: Message) -> tuple[messages.Message, Unread | None]:
         """Add what was sent beside the words; or tell why it is nothing the bot could answer."""
+        if self._engine.commands.takes_file(ours.text) and not ours.forwarded:
+            return await self._with_argument(ours, message)
         file = wanted(message)
         if file is None:
             return self._without_file(ours, message)
         if not ours.addressed or self._engine.is_over(ours):
             return replace(ours, attachments=(file.unread,)), None
         return await with_files(ours, [file], self._files)
+
+    async def _with_argument(self, ours: messages.Message, message: Message) -> tuple[messages.Message, Unread | None]:
+        """Add the file that a command takes: sent with it, or in the message that it answers."""
+        earlier = replied(message)
+        file = wanted(message) or (wanted(earlier) if earlier is not None else None)
+        if file is None:
+            return ours, None
+        try:
+            return replace(ours, attachments=(await self._files.whole(file),)), None
+        except Unread as problem:
+            return ours, problem
 
     def _without_file(self, ours: messages.Message, message: Message) -> tuple[messages.Message, Unread | None]:
         if not is_unreadable(message):

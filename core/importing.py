@@ -1,0 +1,208 @@
+"""Bringing an export back: it is checked whole before anything is stored, and becomes the memory of who brings it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import date, datetime
+
+from pydantic import ValidationError
+from pydantic_core import to_json
+
+from core.conversation import PersonSettings, Segment, State, ToolRound, Turn
+from core.draft import FactDraft
+from core.errors import CommandError, ToolError
+from core.exported import MOST_TURNS, Account, Export, ExportedChat
+from core.facts import Change, Fact, Item, Source
+from core.kept import bare, chain, moved
+from core.messages import PRIVATE, ChatKey, Message, Person
+from core.secrets import holds_secret
+from core.translation import marked, spoken
+from core.zones import zone_of
+
+MOST_BYTES = 20 * 2**20
+MOST_QUOTE = 500
+MOST_GIST = 20_000
+PAST = "import/past/"
+"""How the calls of changes begin that happened elsewhere."""
+TOO_LARGE = marked("This file is too large to import: I take up to {megabytes} MB.")
+NO_EXPORT = marked("I can't import this file: it is no export of mine, or it is damaged ({where}).")
+OTHER_VERSION = marked("I can't import this file: I don't know its version, {version}.")
+OF_OTHERS = marked("I can't import this file: what somebody else said stands in it as yours.")
+REFUSED = marked("I can't import this file: {reason}.")
+_TOOL = re.compile(r"[A-Za-z0-9_.-]{1,128}")
+
+
+def read(data: bytes) -> Export:
+    """Read an export. Raises CommandError in one sentence when it is none; may take its time on a large one."""
+    if len(data) > MOST_BYTES:
+        raise CommandError(spoken(TOO_LARGE, megabytes=MOST_BYTES // 2**20))
+    try:
+        return Export.model_validate_json(data)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+    first = next((one for one in found if one["loc"] == ("schema",)), found[0])
+    where = ".".join(map(str, first["loc"]))[:80]
+    if where == "schema" and isinstance(first["input"], str):
+        raise CommandError(spoken(OTHER_VERSION, version=repr(first["input"][:40])))
+    raise CommandError(spoken(NO_EXPORT, where=where or "JSON"))
+
+
+@dataclass(frozen=True)
+class Line:
+    """The turns of a talk, oldest first, each the parent of the next, and the segments that stand for parts of it."""
+
+    turns: Sequence[Turn] = ()
+    segments: Sequence[Segment] = ()
+
+
+@dataclass(frozen=True)
+class Importing:
+    """Makes what stands in an export the memory of a person, to be kept under `chat`. Raises CommandError."""
+
+    person: Person
+    chat: ChatKey
+    export: Export
+    now: datetime
+
+    @property
+    def scopes(self) -> list[str]:
+        """The scopes that make sense here: groups only for the account that was in them."""
+        own = self.export.person == str(self.person)
+        return sorted({PRIVATE, *self.export.facts, *self.export.changes}) if own else [PRIVATE]
+
+    def accounts(self, linked: Sequence[Person]) -> list[Account]:
+        """Give the accounts whose facts are brought along: those linked with the person here have theirs already."""
+        here = set(map(str, linked))
+        return [self.export, *(account for account in self.export.linked if account.person not in here)]
+
+    def add_facts(self, accounts: Iterable[Account], scope: str, draft: FactDraft, call: str) -> None:
+        """Add the facts of a scope to a draft of those known here."""
+        for fact in (fact for account in accounts for fact in account.facts.get(scope, ())):
+            with _told():
+                draft.bring(f"{call}/{fact.key}/{_digest(fact)}", self._ours(fact))
+
+    def past(self, accounts: Iterable[Account], scope: str, draft: FactDraft) -> list[Change]:
+        """Give the changes of a scope that happened elsewhere, as far as the draft's rules allow."""
+        return [self._past(c, draft) for account in accounts for c in account.changes.get(scope, ())]
+
+    def _past(self, change: Change, draft: FactDraft) -> Change:
+        before, after = (self._ours(fact) if fact else None for fact in (change.before, change.after))
+        if change.at.tzinfo is None or {fact.key for fact in (before, after) if fact} != {change.key}:
+            raise _damaged("changes")
+        for fact in filter(None, (before, after)):
+            with _told():
+                draft.check(fact)
+        call = PAST + _digest((change.action, change.key, before, after, change.at))
+        return replace(change, call=call, before=before, after=after, turn=None, by="import", id=0)
+
+    def _ours(self, fact: Fact) -> Fact:
+        if not fact.items or (len(fact.items) > 1 and not fact.many):
+            raise _damaged("facts")
+        return replace(fact, items=tuple(Item(item.value, self._source(item.source)) for item in fact.items))
+
+    def _source(self, source: Source) -> Source:
+        """Mark where a value comes from as imported; the day on which it was told stays."""
+        if len(source.quote) > MOST_QUOTE or not _is_day(source.day):
+            raise _damaged("facts")
+        quote = "" if holds_secret(source.quote) else source.quote
+        return Source(str(self.chat), None, quote, source.day, "import")
+
+    def line(self) -> Line:
+        """Give the talk of the account's private chat, of the longest if there are several, as it led to its head."""
+        chats = [chat for chat in self.export.chats if chat.private and chat.turns]
+        return self._line(max(chats, key=lambda chat: len(chat.turns))) if chats else Line()
+
+    def _line(self, chat: ExportedChat) -> Line:
+        turns = {turn.id: turn for turn in chat.turns}
+        parents = {turn.id: turn.parent for turn in chat.turns}
+        if len(turns) < len(chat.turns) or not all(p is None or (p in turns and p < t) for t, p in parents.items()):
+            raise _damaged("turns")
+        ids = list(chain(parents, chat.head if chat.head in turns else max(turns), None))[::-1]
+        places = {id_: place for place, id_ in enumerate(ids)}
+        segments = [s for s in sorted(chat.segments, key=lambda s: s.id) if s.last in places]
+        return Line([self._turn(turns[id_]) for id_ in ids], [_segment(s, places) for s in segments])
+
+    def _turn(self, turn: Turn) -> Turn:
+        if not turn.messages or turn.at.tzinfo is None or not all(map(_is_whole, turn.rounds)):
+            raise _damaged("turns")
+        if any(str(m.sender) != self.export.person or m.anonymous for m in turn.messages):
+            raise CommandError(spoken(OF_OTHERS))
+        answered = State.DELIVERED if turn.answer else State.FAILED
+        state = State.HEARD if turn.state is State.HEARD else answered
+        failure = "imported" if state is State.FAILED else ""
+        messages = tuple(map(self._message, turn.messages))
+        return Turn(
+            turn.id,
+            turn.parent,
+            self.chat,
+            state,
+            messages,
+            turn.rounds,
+            turn.answer,
+            failure=failure,
+            at=min(turn.at, self.now),
+        )
+
+    def _message(self, message: Message) -> Message:
+        if message.sent_at.tzinfo is None:
+            raise _damaged("turns")
+        said = replace(bare(message), sender=self.person, private=True, incognito=False, pressed="")
+        return moved(said, self.chat)
+
+
+def chosen(settings: PersonSettings, here: PersonSettings) -> PersonSettings:
+    """Give the settings after an import: those brought along, where the person has chosen nothing here."""
+    if here != PersonSettings():
+        return here
+    zone = settings.zone if zone_of(settings.zone) else ""
+    return PersonSettings(settings.memory, settings.language[:16], zone)
+
+
+def _segment(segment: Segment, places: Mapping[int, int]) -> Segment:
+    """Check that a segment stands for what it says in a line of turns, each at its place."""
+    before = -1 if segment.before is None else places.get(segment.before, MOST_TURNS)
+    if places[segment.last] - before != segment.turns or segment.turns < 1 or len(segment.text) > MOST_GIST:
+        raise _damaged("segments")
+    return segment
+
+
+def _is_whole(one: ToolRound) -> bool:
+    ids = [call.id for call in one.calls]
+    named = all(_TOOL.fullmatch(call.name) and _is_object(call.arguments) for call in one.calls)
+    return named and all(ids) and len({*ids}) == len(ids) and ids == [result.call_id for result in one.results]
+
+
+def _is_object(arguments: str) -> bool:
+    try:
+        return isinstance(json.loads(arguments or "{}"), dict)
+    except (ValueError, RecursionError):
+        return False
+
+
+def _is_day(day: str) -> bool:
+    try:
+        return not day or bool(date.fromisoformat(day))
+    except ValueError:
+        return False
+
+
+def _digest(value: object) -> str:
+    return hashlib.sha256(to_json(value, bytes_mode="base64")).hexdigest()[:24]
+
+
+def _damaged(where: str) -> CommandError:
+    return CommandError(spoken(NO_EXPORT, where=where))
+
+
+@contextmanager
+def _told() -> Iterator[None]:
+    """Tell the person what the rules of facts refuse."""
+    try:
+        yield
+    except ToolError as error:
+        raise CommandError(spoken(REFUSED, reason=error.told())) from None
