@@ -16,6 +16,8 @@ from adapters.discord.trouble import TROUBLES
 logger = logging.getLogger("keepmind.discord")
 PATIENCE = 30.0
 """Seconds that the bot's start waits for it."""
+FEW, MANY = 20, 200
+"""How many servers are looked into for commands of their own: at each start, and when commands were declared anew."""
 _TEXTS = ("name_localizations", "description_localizations")
 _COMPARED = {
     "name",
@@ -46,9 +48,19 @@ async def declare(tree: app_commands.CommandTree[Any], guild: int | None) -> Non
 
 
 async def _everywhere(tree: app_commands.CommandTree[Any]) -> None:
-    if _plain(await _payload(tree, None)) != _plain(await _declared(tree.client, None)):
+    others = _plain(await _payload(tree, None)) != _plain(await _declared(tree.client, None))
+    if others:
         await tree.sync()
         logger.info("declared the commands to Discord")
+    await _take_back(tree.client, MANY if others else FEW)
+
+
+async def _take_back(client: discord.Client, servers: int) -> None:
+    """Take back what was declared to single servers, as in development: they would show it twice."""
+    async for guild in client.fetch_guilds(limit=servers, with_counts=False):
+        if await _declared(client, guild):
+            await client.http.bulk_upsert_guild_commands(client.application_id or 0, guild.id, [])
+            logger.info("took back the commands of the guild %s, which are declared everywhere now", guild.id)
 
 
 async def _in_guild(tree: app_commands.CommandTree[Any], guild: discord.Object) -> None:
@@ -68,7 +80,7 @@ async def _payload(tree: app_commands.CommandTree[Any], guild: discord.Object | 
     return [await command.get_translated_payload(tree, translator) for command in commands]
 
 
-async def _declared(client: discord.Client, guild: discord.Object | None) -> list[dict[str, Any]]:
+async def _declared(client: discord.Client, guild: discord.abc.Snowflake | None) -> list[dict[str, Any]]:
     """Ask which commands Discord has, with their translations."""
     application = client.application_id
     path = "/applications/{application_id}/commands"

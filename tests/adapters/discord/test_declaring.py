@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import logging
+
+import pytest
+
 from adapters.discord.server import DiscordServer
 from core import Bot, Context, command
 from tests.adapters.discord.life import Club, living
@@ -27,6 +31,22 @@ async def test_the_same_commands_are_declared_once_and_new_ones_when_they_come(
     async with living(server, bot=Bot(commands=[ping])):
         assert "ping" in server.menu_names(club.ann, club.ann)
         assert declarations(server) == 2
+
+
+async def test_when_development_is_over_no_server_shows_them_twice(
+    server: DiscordServer, club: Club, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with living(server, guild=club.guild.id):
+        pass
+    async with living(server):
+        names = server.menu_names(club.ann, club.general)
+        assert "help" in names
+        assert len(set(names)) == len(names)
+        assert f"took back the commands of the guild {club.guild.id}" in caplog.text
+    before = declarations(server)
+    async with living(server):
+        assert declarations(server) == before
 
 
 async def test_in_development_each_is_shown_once_in_that_server_and_nowhere_else(

@@ -165,6 +165,7 @@ async def test_e06_what_was_said_while_the_bot_was_down_is_answered_in_order_and
     said = server.say(club.ann, club.general, called(server, "two here"))
     async with living(server, store=store) as life:
         await answered(server, said)
+        await until(lambda: len(server.private(club.ann).from_bot) == 2)
         await answered(server, server.say(club.ann, club.ann, "three"))
         assert await life.turns(server.private(club.ann).id) == ["one", "two", "three"]
         assert await life.turns(club.general.id) == ["one here", "two here"]
