@@ -120,7 +120,7 @@ class Command:
     @property
     def usage(self) -> str:
         """How it is written, in the language spoken now: optional arguments stand in brackets."""
-        return f"/{self.name} {_CAPITALS.sub(lambda word: spoken(word[0]), self.written)}".rstrip()
+        return f"/{self.name} {spelled(self.written)}".rstrip()
 
     @property
     def written(self) -> str:
@@ -161,6 +161,11 @@ class Command:
         if len(files) < sum(p.required for p in wanted):
             raise CommandError(spoken("Please send a file with it, as {usage}", usage=self.usage))
         return {p.name: file for p, file in zip(wanted, files, strict=False)}
+
+
+def spelled(arguments: str) -> str:
+    """Write arguments in the language spoken now: what is in capitals stands for something."""
+    return _CAPITALS.sub(lambda word: spoken(word[0]), arguments)
 
 
 @overload

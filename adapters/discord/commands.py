@@ -152,9 +152,12 @@ class Declaring:
             "interaction", inspect.Parameter.POSITIONAL_OR_KEYWORD, annotation=discord.Interaction
         )
         call.__signature__ = inspect.Signature([first, *options])  # type: ignore[attr-defined]
-        described = {p.name: text(command.arguments or p.name.replace("_", " ")) for p in offered}
+        named = {p.name: locale_str(p.name) for p in offered}
+        described = {p.name: text(command.arguments or p.name.upper()) for p in offered}
         suggested = {p.name: self._suggestions.of(command) for p in offered if p.type is FactKey}
-        return app_commands.autocomplete(**suggested)(app_commands.describe(**described)(call))
+        return app_commands.autocomplete(**suggested)(
+            app_commands.rename(**named)(app_commands.describe(**described)(call))
+        )
 
 
 def _put(group: app_commands.Group, made: app_commands.Command[Any, Any, None] | app_commands.Group) -> None:

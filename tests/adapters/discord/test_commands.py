@@ -89,6 +89,22 @@ async def test_names_and_descriptions_are_translated_and_keep_discords_limits(lo
         assert {bool(one["description_localizations"]) for one in made if one["name"] in ("help", "stop")} == {True}
         own = next(one for one in made if one["name"] == "roll")
         assert own["name_localizations"] == own["description_localizations"] == {}
+        ours = [node for payload in made if payload is not own for node in nodes(payload)]
+        options = [option for node in ours for option in node.get("options", []) if option["type"] not in (1, 2)]
+        assert {option["name"] for option in options if locale not in option.get("name_localizations", {})} == set()
+
+
+async def test_what_an_argument_is_called_and_stands_for_is_translated() -> None:
+    async with simulated() as life:
+        tree = life.adapter.client.tree
+        assert tree.translator is not None
+        memory = await next(c for c in tree.get_commands() if c.name == "memory").get_translated_payload(
+            tree, tree.translator
+        )
+        assert memory["description_localizations"]["ru"] == "/память …"
+        set_ = next(one for one in memory["options"] if one["name"] == "set")
+        assert [option["name_localizations"]["ru"] for option in set_["options"]] == ["ключ", "значение"]
+        assert [option["description_localizations"]["ru"] for option in set_["options"]] == ["КЛЮЧ", "ЗНАЧЕНИЕ"]
 
 
 async def test_the_admins_commands_are_hidden_from_members_and_refused_to_managers_who_are_no_admins() -> None:
