@@ -21,6 +21,7 @@ from core.memory.per_chat import PerChat
 from core.memory.profile import Profile
 from core.memory.recent import TokenWindow, Window
 from core.memory.summary_buffer import BufferLimits, Summary, SummaryBuffer
+from core.memory.tree import Tree
 from core.memory.window import WindowLimits
 from core.messages import ChatKey
 
@@ -117,6 +118,7 @@ HISTORIES: dict[str, Callable[[Settings], Memory]] = {
     "buffer": lambda _: Buffer(),
     "window": lambda settings: Window(settings.memory.window_turns),
     "token_window": lambda settings: TokenWindow(settings.memory.window_tokens),
+    "tree": lambda settings: Tree(settings.memory.window_tokens),
     "summary": lambda settings: Summary(load_form(settings.summary.form), settings.summary.whole_tokens),
     "summary_buffer": _summary_buffer,
 }

@@ -87,7 +87,7 @@ class Memory(Section):
 
     history: Kind = Field(
         "keepmind",
-        description="The one kind of history: keepmind, none, buffer, window, token_window, summary, summary_buffer.",
+        description="Its kind of history: keepmind, none, buffer, window, token_window, summary, summary_buffer, tree.",
     )
     beside: Kinds = Field(("profile",), description="Kinds of memory beside it.")
     chats: Annotated[Names, AfterValidator(checks.chat_kinds)] = Field(
@@ -97,7 +97,7 @@ class Memory(Section):
         (), description="Personas with a kind of history of their own, such as small=token_window."
     )
     window_turns: Count = Field(20, description="Turns that a window shows.")
-    window_tokens: Count = Field(3000, description="Tokens that a token_window shows.")
+    window_tokens: Count = Field(3000, description="Tokens that a token_window or a tree shows.")
     buffer_tokens: Count = Field(2000, description="Tokens above which a summary_buffer folds its raw turns.")
     buffer_turns: int = Field(
         0, ge=0, le=1_000_000, description="Turns above which it folds them as well; 0: any number."

@@ -21,9 +21,11 @@ if TYPE_CHECKING:
     from core.memory.profile import Profile
     from core.memory.recent import TokenWindow, Window
     from core.memory.summary_buffer import Summary, SummaryBuffer
+    from core.memory.tree import Tree
     from core.messages import Attachment, ChatKey, Choice, Message, Person, Quote, Reply
     from core.prompt import Prompt
     from core.tools import Tool, ToolContext, tool
+    from core.topics import Topics
 
 _HOMES = {
     "Adapter": "core.adapter",
@@ -60,6 +62,8 @@ _HOMES = {
     "Tool": "core.tools",
     "ToolContext": "core.tools",
     "ToolError": "core.errors",
+    "Topics": "core.topics",
+    "Tree": "core.memory.tree",
     "Turn": "core.conversation",
     "Window": "core.memory.recent",
     "build": "core.bot",
@@ -103,6 +107,8 @@ __all__ = [
     "Tool",
     "ToolContext",
     "ToolError",
+    "Topics",
+    "Tree",
     "Turn",
     "Window",
     "build",

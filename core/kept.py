@@ -119,6 +119,22 @@ def cut(turns: Collection[int], tree: Tree) -> Cut:
     )
 
 
+def said_inside(turn: int, parents: Mapping[int, int | None], inside: Set[int]) -> set[int]:
+    """Give a turn and all turns inside it; those that follow it are not."""
+    found = {turn}
+    for other in sorted(t for t in parents if t > turn):  # a parent is older than its child
+        parent = parents[other]
+        if parent in found and (other in inside or parent != turn):
+            found.add(other)
+    return found
+
+
+def placed(turn: Turn, under: int | None, ids: Mapping[int, int]) -> tuple[int | None, int | None]:
+    """Give parent and first answer of a turn to be added; `ids` are the new ones of those added before it."""
+    parent = under if turn.parent is None else ids.get(turn.parent, under)
+    return parent, None if turn.retry_of is None else ids.get(turn.retry_of)
+
+
 def joined_asides(older: Sequence[int | None], newer: Sequence[int | None]) -> list[int | None]:
     """Give the open asides of two chats whose turns become one line."""
     return sorted({*older, *newer}, key=lambda turn: turn or 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
 from core.duty import Duty
@@ -52,6 +52,14 @@ class AuditEntry:
     action: str
     target: str
     at: datetime
+
+
+class Branch(NamedTuple):
+    """The place of a turn: it follows its parent, or begins what lies `inside` it."""
+
+    turn: int
+    parent: int | None
+    inside: bool
 
 
 @dataclass(frozen=True)
@@ -183,6 +191,26 @@ class ConversationStore(Protocol):
         What lies on other branches is kept, and segments that end on the path still serve. Raises StaleBase, changing
         nothing, when head or epoch are no longer as seen, or there is no such turn.
         """
+        ...
+
+    async def add_turns(self, chat: ChatKey, turns: Sequence[Turn], *, under: int | None = None) -> Sequence[Turn]:
+        """Store turns that are done, beside the talk: the head stays where it is. Creates the chat when it is new.
+
+        Each comes after the one among those before it whose id it names as its parent, or else after `under` (None: at
+        the root). They get ids, chat and epoch here. Raises StaleBase, changing nothing, when there is no such turn.
+        """
+        ...
+
+    async def branches(self, chat: ChatKey) -> Sequence[Branch]:
+        """Give the place of every turn of a chat, oldest first, without what was said there."""
+        ...
+
+    async def line(self, chat: ChatKey, turn_id: int) -> Sequence[Turn]:
+        """Give the raw turns that lead from the root to a turn, itself the last; none when there is no such turn."""
+        ...
+
+    async def reword(self, chat: ChatKey, turn_id: int, messages: Sequence[Message]) -> bool:
+        """Put other messages in the place of a turn's, with all that `edit` does; False when there is no such turn."""
         ...
 
     async def raise_epoch(self, chat: ChatKey) -> int:
@@ -331,6 +359,10 @@ class ConversationStore(Protocol):
         and a fact with its last item, their history too, its inbox text, its jobs. The edition and the epoch rise. An
         unknown turn gives an empty receipt.
         """
+        ...
+
+    async def erase_branch(self, chat: ChatKey, turn_id: int) -> Receipt:
+        """Erase a turn as `erase_turn` does, with all that was said inside it."""
         ...
 
     async def erase_message(self, chat: ChatKey, message_id: str) -> Receipt:

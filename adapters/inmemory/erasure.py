@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 from dataclasses import replace
 
 from adapters.inmemory.state import Rows
-from core.kept import Cut, Gone, cut, storable, tells, withdrawn
+from core.kept import Cut, Gone, cut, said_inside, storable, tells, withdrawn
 from core.messages import ChatKey, Person
 from core.store import Receipt
 
@@ -23,6 +23,15 @@ class Erasure(Rows):
         if turn is None or turn.chat != storable(chat):
             return Receipt()
         return receipt(self._erase_turns(turn.chat, self._with_retries([turn_id])))
+
+    async def erase_branch(self, chat: ChatKey, turn_id: int) -> Receipt:
+        await asyncio.sleep(0)
+        turn = self._turns.get(turn_id)
+        if turn is None or turn.chat != storable(chat):
+            return Receipt()
+        tree = self._tree(turn.chat)
+        doomed = said_inside(turn_id, tree.parents, tree.inside)
+        return receipt(self._erase_turns(turn.chat, self._with_retries(doomed)))
 
     async def erase_message(self, chat: ChatKey, message_id: str) -> Receipt:
         await asyncio.sleep(0)

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from adapters.inmemory.erasure import Erasure
@@ -12,7 +12,7 @@ from adapters.inmemory.jobs import Jobs
 from adapters.inmemory.state import Chat, Received
 from core.conversation import Turn
 from core.kept import covering, destination, joined, joined_asides, merged, moved, resourced, retold, storable, unsaid
-from core.messages import ChatKey
+from core.messages import ChatKey, Message
 
 
 class Moving(Erasure, Jobs):
@@ -27,11 +27,18 @@ class Moving(Erasure, Jobs):
             return True
         holding = [t for t in self._turns.values() if t.chat == chat and any(m.id == message_id for m in t.messages)]
         for turn in holding:
-            self._reword(turn, message_id, text)
+            self._reword(turn, tuple(replace(m, text=text) if m.id == message_id else m for m in turn.messages))
         return bool(holding)
 
-    def _reword(self, turn: Turn, message_id: str, text: str) -> None:
-        messages = tuple(replace(m, text=text) if m.id == message_id else m for m in turn.messages)
+    async def reword(self, chat: ChatKey, turn_id: int, messages: Sequence[Message]) -> bool:
+        await asyncio.sleep(0)
+        turn = self._turns.get(turn_id)
+        if turn is None or turn.chat != storable(chat):
+            return False
+        self._reword(turn, tuple(replace(m, chat=turn.chat) for m in storable(tuple(messages))))
+        return True
+
+    def _reword(self, turn: Turn, messages: tuple[Message, ...]) -> None:
         if messages == turn.messages:
             return
         edited = self._turns[turn.id] = replace(turn, messages=messages)

@@ -13,9 +13,9 @@ from adapters.inmemory.state import Chat, Received
 from core.conversation import OPEN, Conversation, PersonSettings, Segment, State, Step, Turn
 from core.errors import StaleBase, StaleEpoch
 from core.facts import Facts
-from core.kept import bare, chain, storable
+from core.kept import bare, chain, placed, storable
 from core.messages import PRIVATE, ChatKey, Message, Person
-from core.store import Job
+from core.store import Branch, Job
 
 
 class Turns(Jobs):
@@ -97,6 +97,37 @@ class Turns(Jobs):
             0, stored.parent, stored.chat, State.RECEIVED, stored.messages, tokens=tokens, epoch=chat.epoch, at=at
         )
         return self._put(replace(anew, inside=stored.inside, retry_of=stored.retry_of or stored.id), chat)
+
+    async def add_turns(self, chat: ChatKey, turns: Sequence[Turn], *, under: int | None = None) -> Sequence[Turn]:
+        await asyncio.sleep(0)
+        chat = storable(chat)
+        if under is not None and (under not in self._turns or self._turns[under].chat != chat):
+            raise StaleBase("The turn to add others after is erased.")
+        ids: dict[int, int] = {}
+        for turn in turns:
+            ids[turn.id] = self._add(chat, turn, *placed(turn, under, ids))
+        return [self._turns[id_] for id_ in ids.values()]
+
+    def _add(self, key: ChatKey, turn: Turn, parent: int | None, first: int | None) -> int:
+        chat, id_ = self._chat(key), self._next_id()
+        messages = tuple(replace(m, chat=key) for m in storable(turn.messages))
+        place = {"id": id_, "chat": key, "parent": parent, "retry_of": first, "epoch": chat.epoch}
+        self._turns[id_] = turn.changed(messages=messages, answer=storable(turn.answer), **place)
+        chat.private = chat.private if chat.active_at else messages[0].private
+        chat.active_at = max(turn.at, chat.active_at or turn.at)
+        return id_
+
+    async def branches(self, chat: ChatKey) -> Sequence[Branch]:
+        await asyncio.sleep(0)
+        return [Branch(t.id, t.parent, t.inside) for t in self._turns_of(storable(chat))]
+
+    async def line(self, chat: ChatKey, turn_id: int) -> Sequence[Turn]:
+        await asyncio.sleep(0)
+        turn, found = self._turns.get(turn_id), list[Turn]()
+        while turn is not None and turn.chat == storable(chat):
+            found.append(turn)
+            turn = self._turns[turn.parent] if turn.parent is not None else None
+        return found[::-1]
 
     async def move_head(self, seen: Conversation, to: int | None, *, asides: Sequence[int | None]) -> None:
         await asyncio.sleep(0)

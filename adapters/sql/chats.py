@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import NamedTuple
 
-from sqlalchemy import bindparam, func, literal, null, select, update
+from sqlalchemy import BindParameter, Boolean, bindparam, case, func, literal, null, select, update
 
 from adapters.sql.database import Transaction
 from adapters.sql.rows import chat_key
@@ -35,6 +35,15 @@ MOVE_HEAD = Statement(
             CHAT.c.private: bindparam("private"),
             CHAT.c.active_at: bindparam("at"),
             CHAT.c.awake_at: func.coalesce(CHAT.c.awake_at, bindparam("at")),
+        }
+    )
+)
+_private: BindParameter[bool] = bindparam("private", type_=Boolean)
+TOUCH = Statement(
+    _this.values(
+        {
+            CHAT.c.private: case((CHAT.c.active_at.is_(None), _private), else_=CHAT.c.private),
+            CHAT.c.active_at: case((CHAT.c.active_at > bindparam("at"), CHAT.c.active_at), else_=bindparam("at")),
         }
     )
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from sqlalchemy import BindParameter, bindparam, delete, func, null, or_, select, true, update
@@ -29,7 +29,7 @@ from adapters.sql.statement import Statement
 from adapters.sql.tables import CHANGE, CHAT, FACT, INBOX, JOB, PERSON, SEGMENT, SOURCE, TURN
 from adapters.sql.turns import turn as read_turn
 from core.conversation import Segment, Turn
-from core.kept import Gone, Tree, covering, cut, storable, tells, unsaid, withdrawn
+from core.kept import Gone, Tree, covering, cut, said_inside, storable, tells, unsaid, withdrawn
 from core.messages import ChatKey, Message, Person
 from core.store import Receipt
 from core.terms import Terms
@@ -39,6 +39,7 @@ _of_person: BindParameter[str] = bindparam("person")
 PARENTS = Statement(select(TURN.c.id, TURN.c.parent).where(TURN.c.chat == _in_chat))
 INSIDE = Statement(select(TURN.c.id).where(TURN.c.chat == _in_chat, TURN.c.inside))
 _first = func.coalesce(TURN.c.retry_of, TURN.c.id)
+FIRSTS = Statement(select(TURN.c.id, _first).where(TURN.c.chat == _in_chat).order_by(TURN.c.id))
 _first_of = select(_first).where(TURN.c.id == bindparam("turn")).scalar_subquery()
 WITH_RETRIES = Statement(select(TURN.c.id).where(TURN.c.chat == _in_chat, _first == _first_of).order_by(TURN.c.id))
 OWN_TURNS = Statement(select(TURN.c.id).where(TURN.c.chat == _in_chat, TURN.c.sender == _of_person))
@@ -115,6 +116,16 @@ def erase_message(tx: Transaction, chat: ChatKey, message_id: str) -> Receipt:
     if waiting is not None:
         return _receipt(_empty(tx, key, [waiting.id]))
     return _receipt(_erase_turns(tx, key, _with_retries(tx, key, turn.id))) if turn else Receipt()
+
+
+def erase_branch(tx: Transaction, chat: ChatKey, turn: int) -> Receipt:
+    """Erase a turn with all that was said inside it."""
+    key = chat_key(chat)
+    if not is_id(turn) or tx.value(TURN_CHAT, turn=turn) != key:
+        return Receipt()
+    tree, firsts = _tree(tx, key), dict[int, int](tx.rows(FIRSTS, chat=key))
+    doomed = {firsts[t] for t in said_inside(turn, tree.parents, tree.inside)}
+    return _receipt(_erase_turns(tx, key, [t for t, first in firsts.items() if first in doomed]))
 
 
 def _with_retries(tx: Transaction, chat: str, turn: int) -> list[int]:
@@ -274,9 +285,21 @@ def edit(tx: Transaction, chat: ChatKey, message_id: str, text: str, terms: Term
         tx.run(REWORD_WAITING, body=to_body(MESSAGES_JSON, (replace(message, text=text),))[1], **this)
         return True
     holding = _holding(tx, key, message_id, taken_by)
-    for turn in _with_retries(tx, key, holding.id) if holding else ():
-        _reword(tx, key, turn, message_id, text, terms)
+    for id_ in _with_retries(tx, key, holding.id) if holding else ():
+        turn = read_turn(tx, id_)
+        assert turn is not None
+        messages = tuple(replace(m, text=text) if m.id == message_id else m for m in turn.messages)
+        _reword(tx, key, turn, messages, terms)
     return holding is not None
+
+
+def reword(tx: Transaction, chat: ChatKey, turn_id: int, messages: Sequence[Message], terms: Terms) -> bool:
+    """Put other messages in the place of a turn's."""
+    key, turn = chat_key(chat), read_turn(tx, turn_id)
+    if turn is None or chat_key(turn.chat) != key:
+        return False
+    _reword(tx, key, turn, tuple(replace(m, chat=turn.chat) for m in messages), terms)
+    return True
 
 
 def _find(tx: Transaction, chat: str, message_id: str) -> tuple[Message | None, Turn | None]:
@@ -298,13 +321,11 @@ def _holding(tx: Transaction, chat: str, message_id: str, turn: int | None) -> T
     return None
 
 
-def _reword(tx: Transaction, chat: str, turn_id: int, message_id: str, text: str, terms: Terms) -> None:
-    turn = read_turn(tx, turn_id)
-    assert turn is not None
-    messages = tuple(replace(m, text=text) if m.id == message_id else m for m in turn.messages)
+def _reword(tx: Transaction, chat: str, turn: Turn, messages: tuple[Message, ...], terms: Terms) -> None:
+    messages, body = to_body(MESSAGES_JSON, messages)
     if messages == turn.messages:
         return
-    tx.run(REWORD, turn=turn.id, messages=to_body(MESSAGES_JSON, messages)[1])
+    tx.run(REWORD, turn=turn.id, messages=body)
     archive.reword(tx, chat, replace(turn, messages=messages), terms)
     tx.run(DELETE_BUTTONS_OF_TURN, of_turn=turn.id)
     parents: dict[int, int | None] = dict(tx.rows(PARENTS, chat=chat))

@@ -40,7 +40,7 @@ from core.errors import StoreError
 from core.facts import Change, Facts
 from core.messages import ChatKey, Message, Person
 from core.search import Query
-from core.store import AuditEntry, Brought, ChatInfo, Job, Receipt, Stats
+from core.store import AuditEntry, Branch, Brought, ChatInfo, Job, Receipt, Stats
 from core.terms import Stem, Terms
 
 
@@ -86,6 +86,18 @@ class SqlStore:
 
     async def move_head(self, seen: Conversation, to: int | None, *, asides: Sequence[int | None]) -> None:
         await self._database.write(branches.move_head, seen, to, asides)
+
+    async def add_turns(self, chat: ChatKey, turns: Sequence[Turn], *, under: int | None = None) -> Sequence[Turn]:
+        return await self._database.write(branches.add_turns, chat, turns, under, self._terms)
+
+    async def branches(self, chat: ChatKey) -> Sequence[Branch]:
+        return await self._database.read(branches.branches, chat)
+
+    async def line(self, chat: ChatKey, turn_id: int) -> Sequence[Turn]:
+        return await self._database.read(branches.line, chat, turn_id)
+
+    async def reword(self, chat: ChatKey, turn_id: int, messages: Sequence[Message]) -> bool:
+        return await self._database.write(erasure.reword, chat, turn_id, messages, self._terms)
 
     async def raise_epoch(self, chat: ChatKey) -> int:
         return await self._database.write(chats.raise_epoch, chat)
@@ -167,6 +179,9 @@ class SqlStore:
 
     async def erase_turn(self, chat: ChatKey, turn_id: int) -> Receipt:
         return await self._erased(await self._database.write(erasure.erase_turn, chat, turn_id))
+
+    async def erase_branch(self, chat: ChatKey, turn_id: int) -> Receipt:
+        return await self._erased(await self._database.write(erasure.erase_branch, chat, turn_id))
 
     async def erase_message(self, chat: ChatKey, message_id: str) -> Receipt:
         return await self._erased(await self._database.write(erasure.erase_message, chat, message_id))

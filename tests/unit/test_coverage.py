@@ -25,6 +25,7 @@ from core.memory.none import NoHistory
 from core.memory.profile import Profile
 from core.memory.recent import TokenWindow, Window
 from core.memory.summary_buffer import BufferLimits, Summary, SummaryBuffer
+from core.memory.tree import Tree
 from core.memory.window import WindowLimits
 from core.messages import ChatKey, Message
 from core.prompt import cost, tools_cost
@@ -43,6 +44,7 @@ KINDS: tuple[Memory, ...] = (
     Buffer(),
     Window(4),
     TokenWindow(100),
+    Tree(100),
     Summary(size=60),
     SummaryBuffer(limits=BufferLimits(200, 6, 2), size=60),
 )

@@ -30,6 +30,7 @@ from core.memory.profile import Profile
 from core.memory.progressive import Form, shipped, shipped_form
 from core.memory.recent import TokenWindow, Window
 from core.memory.summary_buffer import BufferLimits, SummaryBuffer
+from core.memory.tree import Tree
 from core.memory.window import WindowLimits
 from core.messages import ChatKey
 from core.prompt import cost, tools_cost
@@ -45,6 +46,7 @@ KINDS: dict[str, Callable[[], kinds.memory.Memory]] = {
     "token_window": lambda: TokenWindow(60),
     "summary": lambda: kinds.summary_buffer.Summary(),
     "summary_buffer": lambda: SummaryBuffer(limits=BufferLimits(tokens=10_000, turns=5, keep=2)),
+    "tree": lambda: Tree(60),
     "keepmind": lambda: Keepmind(WindowLimits(8, 4, 100_000, 50_000, 2), SummaryLimits(60, 300)),
 }
 """Each kind, small enough that a short talk reaches its limits."""
@@ -387,17 +389,17 @@ def _settings(persona: str = "default", form: str = "en", **memory: object) -> S
 
 @pytest.mark.parametrize("kind", [k for k in KINDS if k != "keepmind"])
 def test_one_line_of_configuration_chooses_the_history(kind: str) -> None:
-    (history, _) = chosen_memories(_settings(history=kind), ScriptedLLM())
+    (history, *_) = chosen_memories(_settings(history=kind), ScriptedLLM())
     assert isinstance(history, type(KINDS[kind]()))
 
 
 def test_a_persona_may_have_a_history_of_its_own() -> None:
-    (history, _) = chosen_memories(_settings("small", personas="small=window, default=buffer"), ScriptedLLM())
+    (history, *_) = chosen_memories(_settings("small", personas="small=window, default=buffer"), ScriptedLLM())
     assert isinstance(history, Window)
 
 
 async def test_a_chat_may_have_a_history_of_its_own_and_its_topics_with_it() -> None:
-    (history, _) = chosen_memories(
+    (history, *_) = chosen_memories(
         _settings(history="buffer", chats="test:anna=none,telegram:-100=window,telegram:-100/7=summary"), ScriptedLLM()
     )
     assert isinstance(history, PerChat)
