@@ -18,6 +18,7 @@ from uuid import uuid4
 from core.adapter import Outgoing
 from core.errors import KeepmindError, Refused, Unreachable
 from core.messages import Attachment, ChatKey, Message, Person, Reply
+from core.reading import MOST_FILE
 
 if TYPE_CHECKING:
     from prompt_toolkit import PromptSession
@@ -147,7 +148,7 @@ class ConsoleAdapter:
                 loop.remove_signal_handler(signal.SIGINT)
 
     def to_message(self, text: str) -> Message:
-        """Make a message of a line; its id is unique for ever."""
+        """Make a message of a line; its id is unique for ever. A file that a command names is sent with it."""
         return Message(
             id=uuid4().hex,
             chat=self.chat,
@@ -156,6 +157,7 @@ class ConsoleAdapter:
             sent_at=datetime.now(UTC),
             name="" if self.private and self.person.user == self.chat.chat else self.person.user,
             private=self.private,
+            attachments=_named_in(text),
         )
 
     def serves(self, chat: ChatKey) -> bool:
@@ -287,6 +289,21 @@ def _settle(done: asyncio.Future[bytes], chunk: bytes) -> None:
 def _with_extras(out: Outgoing, saved: Path | None) -> str:
     choices = [f"{choice.label}: {choice.command}" for choice in out.choices if not choice.minor]
     return "\n".join([*([out.text] if out.text else []), *choices, *([f"Saved as {saved}"] if saved else [])])
+
+
+def _named_in(text: str) -> tuple[Attachment, ...]:
+    """Give the file whose path stands behind a command, as `/import export.json`."""
+    command, _, words = text.partition(" ")
+    if not (command.startswith("/") and words.strip()):
+        return ()
+    try:
+        path = Path(words.strip()).expanduser()
+        if not path.is_file() or path.stat().st_size > MOST_FILE:
+            return ()
+        data = path.read_bytes()
+    except (OSError, ValueError, RuntimeError):
+        return ()
+    return (Attachment("file", path.name, text=data.decode("utf-8", "replace"), data=data),)
 
 
 def _save(file: Attachment) -> Path:

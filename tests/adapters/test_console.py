@@ -347,3 +347,13 @@ async def test_a_failure_at_a_terminal_is_said_and_the_talk_goes_on(capsys: pyte
         type_in("hello\r\x04")
         await asyncio.wait_for(echo.adapter.run(Failing(echo.adapter)), 10)
     assert "the disk is full" in capsys.readouterr().err
+
+
+async def test_a_file_that_a_command_names_is_sent_with_it(tmp_path: Path) -> None:
+    (tmp_path / "an export.json").write_text('{"a": 1}')
+    _, heard = await hold(
+        f"/import {tmp_path}/an export.json\n/import {tmp_path}/none\nsay {tmp_path}\n/import\n".encode()
+    )
+    (file,) = heard[0].attachments
+    assert (file.name, file.data, file.text) == ("an export.json", b'{"a": 1}', '{"a": 1}')
+    assert [message.attachments for message in heard[1:]] == [(), (), ()]

@@ -5,15 +5,17 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
+from adapters.sql import open_store
 from core.errors import LLMUnavailable
 from core.llm import Completion, Request
 from core.messages import Person
 from core.tools import tool
-from tests.driving import HeldAdapter, hold, kill, turns, until
-from tests.fakes import World
+from tests.driving import HeldAdapter, Life, alive, hold, kill, turns, until
+from tests.fakes import FakeAdapter, ScriptedLLM, World
 from tests.talks import Obeying, a_world, facts, prepare, tell, writing
 
 MARKER = "zanzibar"
@@ -25,6 +27,10 @@ async def a_hidden_world() -> World:
     await tell(world, "I am Anna and I like tea", ("add", "name", "Anna"))
     await world.say("/incognito")
     return world
+
+
+def contents(folder: Path) -> bytes:
+    return b"".join(file.read_bytes() for file in folder.iterdir())
 
 
 async def kept(world: World) -> Sequence[str]:
@@ -182,6 +188,52 @@ async def test_a_process_killed_while_it_asks_answers_at_the_next_start_and_keep
     assert f"You said: I went to {MARKER}" in world.adapter.texts()
     assert "tea" not in world.prompt()
     assert await kept(world) == []
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+async def test_after_a_kill_at_any_step_it_is_answered_at_most_once_and_nothing_is_left(streamed: bool) -> None:
+    last, survived = 0, False
+    while not survived:
+        last += 1
+        life = Life(last)
+        world = World(llm=ScriptedLLM(lambda r: Completion(f"{MARKER}def")), adapter=FakeAdapter(limit=6))
+        world.adapter.pace = 0.0 if streamed else None
+        await world.say("/incognito")
+        store, adapter = world.store, world.adapter
+        adapter.shown.clear()
+        world.store = alive(store, life)
+        world.adapter = life.within(adapter, "split", "serves", "typing")
+        world.restart()
+        message = world.message(f"I went to {MARKER}")
+        said = asyncio.create_task(world.engine.handle(message))
+        dying = asyncio.create_task(life.dead.wait())
+        await asyncio.wait([said, dying], return_when=asyncio.FIRST_COMPLETED)
+        survived = said.done()
+        await kill()
+        world.store, world.adapter = store, adapter
+        await world.restart().recover()
+        await world.engine.accept(message)
+        await world.engine.aclose()
+        assert await store.holds(MARKER) == [], f"killed after {last} calls"
+        assert await store.waiting() == []
+        finals = [shown.out.text for shown in adapter.shown if shown.out.final]
+        assert sorted(set(finals)) == sorted(finals), "no chunk is shown twice"
+        assert await store.verify() == []
+    assert last > 8
+
+
+async def test_nothing_of_it_stays_in_the_database_file(tmp_path: Path) -> None:
+    store = await open_store(str(tmp_path / "keepmind.db"))
+    world = World(store=store)
+    await world.say("something to keep")
+    await world.say("/incognito")
+    for _ in range(3):
+        assert MARKER in await world.said(f"I went to {MARKER}, by boat")
+    await world.engine.aclose()
+    written = contents(tmp_path)
+    await store.aclose()
+    assert b"something to keep" in written
+    assert MARKER.encode() not in written
 
 
 async def test_in_a_group_it_is_the_persons_words_alone_that_are_not_kept() -> None:
