@@ -237,7 +237,7 @@ class Engine:
         except Exception as error:  # a command's bug must not cost the person a reply
             logger.error("command /%s failed: %s", command.name, type(error).__name__)
             logger.debug("its traceback", exc_info=error)
-            return Reply(spoken(sentences.APOLOGY_BUG))
+            return Reply(spoken(sentences.APOLOGY_COMMAND))
 
     @asynccontextmanager
     async def interrupted(self, chat: ChatKey, *, drop: bool = False) -> AsyncIterator[bool]:

@@ -20,6 +20,7 @@ APOLOGY = marked("Sorry, I can't reach my language model just now. Your message 
 APOLOGY_REJECTED = marked("Sorry, my language model refuses to work for me. The operator has to look at its settings.")
 APOLOGY_TOO_LARGE = marked("Sorry, that is more than my language model can read at once. Your message is kept.")
 APOLOGY_BUG = marked("Sorry, something went wrong on my side. Your message is kept.")
+APOLOGY_COMMAND = marked("Sorry, something went wrong on my side. Please try it again.")
 APOLOGY_INCOGNITO = marked(
     "Sorry, I could not answer that. You are incognito, so nothing of it is kept: please send it again in a while."
 )

@@ -22,7 +22,7 @@ from core.engine import Engine
 from core.errors import StoreError
 from core.messages import Attachment, Reply
 from core.reading import MEGABYTE, MOST_FILE
-from core.sentences import TOO_LARGE
+from core.sentences import APOLOGY_COMMAND, TOO_LARGE
 
 logger = logging.getLogger("keepmind.discord")
 PATIENCE = 1.0
@@ -75,7 +75,7 @@ class Calls:
         except Exception as error:  # what one press meets is told, and costs no other
             logger.error("a press met a bug: %s", type(error).__name__)
             logger.debug("its traceback", exc_info=error)
-            await tell(interaction, sentences.BROKEN)
+            await tell(interaction, APOLOGY_COMMAND)
 
     async def _press(self, interaction: discord.Interaction, pressed: Pressed, words: str = "") -> None:
         waiting = Waiting(interaction, _is_alone(interaction))
@@ -89,7 +89,12 @@ class Calls:
         await self._take(waiting, to_press(interaction, press, words))
 
     async def _ask(self, interaction: discord.Interaction, pressed: Pressed) -> None:
-        press = await self._buttons.pressed(pressed, interaction.user.id)
+        try:
+            async with asyncio.timeout(PATIENCE):
+                press = await self._buttons.pressed(pressed, interaction.user.id)
+        except (StoreError, TimeoutError):
+            await tell(interaction, APOLOGY_COMMAND)
+            return
         if press is None:
             await tell(interaction, sentences.NO_BUTTON)
             return

@@ -23,6 +23,7 @@ from adapters.discord.translator import Catalogues
 from adapters.discord.trouble import TROUBLES
 from core.commands import Command, FactKey, Parameter
 from core.engine import Engine
+from core.sentences import APOLOGY_COMMAND
 from core.translation import marked, speaking
 
 logger = logging.getLogger("keepmind.discord")
@@ -73,7 +74,7 @@ async def failed(interaction: discord.Interaction, error: app_commands.AppComman
     else:
         logger.error("a command was not taken: %s", type(cause).__name__)
         logger.debug("its traceback", exc_info=cause)
-        await tell(interaction, sentences.BROKEN)
+        await tell(interaction, APOLOGY_COMMAND)
 
 
 def paths(commands: Iterable[Command]) -> Mapping[Path, Command]:

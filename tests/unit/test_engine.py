@@ -189,7 +189,7 @@ async def test_a_command_that_breaks_costs_only_itself() -> None:
         raise RuntimeError("broken")
 
     world = World(bot=Bot(commands=[break_]))
-    assert await world.said("/break") == sentences.APOLOGY_BUG
+    assert await world.said("/break") == sentences.APOLOGY_COMMAND
     assert await world.said("still there?") == "You said: still there?"
 
 

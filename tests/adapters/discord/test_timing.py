@@ -131,6 +131,30 @@ async def test_a_button_in_ones_own_chat_speaks_of_the_server_it_came_from(
         assert await life.store.scopes(Person("discord", str(club.ann.id))) == [f"discord:{club.general.id}"]
 
 
+class Forgetful(InMemoryStore):
+    """A store that, once it is told to, never says which button was pressed."""
+
+    asleep = False
+
+    async def pressed(self, id: int) -> tuple[str, Person] | None:
+        if self.asleep:
+            await asyncio.Event().wait()
+        return await super().pressed(id)
+
+
+async def test_a_form_that_can_not_be_opened_in_time_is_told(server: DiscordServer, club: Club) -> None:
+    @command
+    async def note(context: Context, words: str = "") -> Reply:
+        """Note something."""
+        return Reply("Note it?", (Choice("Write", "/note " + "word " * 40, asks=True),))
+
+    store = Forgetful()
+    async with living(server, bot=Bot(commands=[note]), store=store):
+        offered = await server.answered(server.use(club.ann, club.general, "note"))
+        store.asleep = True
+        assert "went wrong" in (await server.answered(server.press(club.ann, offered, "Write"))).text
+
+
 async def test_a_file_is_given_with_a_command(server: DiscordServer, club: Club) -> None:
     @command(private=True)
     async def read(context: Context, file: Attachment) -> str:
