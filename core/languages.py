@@ -107,13 +107,34 @@ def _speaking_for() -> Mapping[str, tuple[str, ...]]:
     return {word: tuple(n for n in _SILENT if word in silent(n)) for n in _SILENT for word in silent(n)}
 
 
+@cache
+def _english_alone() -> frozenset[str]:
+    """Give the words that speak for English and for no other language."""
+    return frozenset(word for word, languages in _speaking_for().items() if languages == ("english",))
+
+
 def guessed(words: Sequence[str], script: str) -> list[str]:
     """Guess the languages that words of one script are in, the likeliest first; empty when nothing speaks for any."""
-    speaking = _speaking_for()
-    found = Counter(chain.from_iterable([speaking[word] for word in words if word in speaking]))
-    if not found:
-        letters = set().union(*words)
-        return [name for name, own in LETTERS_OF.items() if not letters.isdisjoint(own)]
-    if script == "cyrillic" and not set("іїєґ").isdisjoint("".join(words)):
-        return ["ukrainian"]
-    return [name for name, _ in found.most_common(3)]
+    found = _votes(words)
+    if found:
+        return ["ukrainian"] if _is_ukrainian(words, script) else [name for name, _ in found.most_common(3)]
+    letters = set().union(*words)
+    return [name for name, own in LETTERS_OF.items() if not letters.isdisjoint(own)]
+
+
+def likeliest(words: Sequence[str], script: str) -> str:
+    """Guess the language that words of one script are in; most often it is plain to see."""
+    if script == "latin" and 6 * len(_english_alone().intersection(words)) >= len(words) > 5:
+        return "english"
+    found = _votes(words)
+    if found and script == "latin":
+        return max(found, key=found.__getitem__)
+    return next(iter(guessed(words, script)), OF_SCRIPT.get(script, ""))
+
+
+def _votes(words: Sequence[str]) -> Counter[str]:
+    return Counter(chain.from_iterable(filter(None, map(_speaking_for().get, words))))
+
+
+def _is_ukrainian(words: Sequence[str], script: str) -> bool:
+    return script == "cyrillic" and not set(LETTERS_OF["ukrainian"]).isdisjoint("".join(words))

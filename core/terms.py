@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from core.languages import COMPOUNDING, OF_SCRIPT, guessed, silent
+from core.languages import COMPOUNDING, OF_SCRIPT, guessed, likeliest, silent
 
 Stem = Callable[[str, str], str]
 """Gives the stem of a word, from the name of a language and the word; the word itself where it knows none."""
@@ -55,9 +55,11 @@ class Terms:
     def _indexed(self, script: str, words: Sequence[str]) -> Iterable[str]:
         if script in _GRAMS:
             return (gram for word in words for gram in _GRAMS[script](word))
-        language = next(iter(guessed(words, script)), OF_SCRIPT.get(script, ""))
+        language = likeliest(words, script)
         known = self._known(language)
-        stems = [known[word] if word in known else self._stem(language, word) for word in words]
+        stems = list(map(known.get, words))
+        if None in stems:
+            stems = [self._stem(language, word) if word not in known else known[word] for word in words]
         return filter(None, stems)
 
     def _known(self, language: str) -> dict[str, str]:
@@ -127,18 +129,28 @@ def _by_script(text: str) -> dict[str, list[str]]:
     """Give the words of a text by the script they are written in."""
     if text.isascii():
         return {"latin": _ASCII_WORD.findall(text.lower())[:MOST_WORDS]}
-    lowered = unicodedata.normalize("NFKC", text).lower()
     found: dict[str, list[str]] = {}
     left = MOST_WORDS
-    for word in _word().finditer(lowered):
-        for run in _RUN.finditer(word[0]):
-            script = run.lastgroup or "other"
-            script = _alphabet(run[0]) if script == "other" else script
-            found.setdefault(script, []).append(run[0][: 4 * LONGEST if script in _GRAMS else LONGEST])
-            left -= 1 + len(run[0]) // 3 if script in _GRAMS else 1
+    for word in _word().findall(unicodedata.normalize("NFKC", text).lower()):
+        if word.isascii():
+            found.setdefault("latin", []).append(word[:LONGEST])
+            left -= 1
+        else:
+            left -= _add_runs(word, found)
         if left <= 0:
             break
     return found
+
+
+def _add_runs(word: str, found: dict[str, list[str]]) -> int:
+    """Add a word by its script, or each part of it where scripts meet; say for how many words it counts."""
+    weight = 0
+    for run in _RUN.finditer(word):
+        script = run.lastgroup or "other"
+        script = _alphabet(run[0]) if script == "other" else script
+        found.setdefault(script, []).append(run[0][: 4 * LONGEST if script in _GRAMS else LONGEST])
+        weight += 1 + len(run[0]) // 3 if script in _GRAMS else 1
+    return weight
 
 
 _ASCII_WORD = re.compile(rf"[a-z0-9]{{1,{LONGEST}}}")
