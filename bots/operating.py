@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from core.errors import KeepmindError
 if TYPE_CHECKING:
     from bots.doctor import Finding
     from config.settings import Settings
+    from core.store import Day, Stats
 
 
 @click.command()
@@ -51,6 +53,36 @@ def doctor(as_data: bool, strict: bool) -> int:
     findings = _examined()
     click.echo(as_json(data(findings)) if as_data else page(findings), color=_coloured())
     return int(worst(findings) in (("broken", "warning") if strict else ("broken",)))
+
+
+@click.command()
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def stats(as_data: bool) -> None:
+    """Tell how much is stored, and what went on in the last two weeks."""
+    import asyncio
+
+    from bots.logging import set_up_logging
+    from config.settings import load_settings
+    from core.figures import daily, stored
+
+    settings = load_settings()
+    set_up_logging(settings, "WARNING")
+    all_in_all, days = asyncio.run(_counted(settings))
+    if as_data:
+        told = [{name: str(value) if name == "date" else value for name, value in asdict(day).items()} for day in days]
+        click.echo(as_json({"stored": asdict(all_in_all), "days": told}))
+    else:
+        click.echo("\n".join([*stored(all_in_all), *daily(days)]))
+
+
+async def _counted(settings: Settings) -> tuple[Stats, Sequence[Day]]:
+    from datetime import UTC, datetime
+
+    from bots.app import open_database
+    from core.figures import DAYS
+
+    async with open_database(settings) as store:
+        return await store.stats(), await store.days(datetime.now(UTC), count=DAYS)
 
 
 def _examined() -> Sequence[Finding]:

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+from statistics import median
+
 from core import cards
 from core.commands import Command, Context, command
 from core.conversation import Conversation
 from core.errors import CommandError, KeepmindError
+from core.figures import DAYS, daily, stored
 from core.messages import PRIVATE, ChatKey, Person, Reply
 from core.store import AuditEntry, ChatInfo
 from core.translation import counted, marked, spoken
 
-STORED = {
-    "chats": marked("chats"),
-    "people": marked("people"),
-    "turns": marked("turns"),
-    "open_turns": marked("open turns"),
-    "segments": marked("segments"),
-    "facts": marked("facts"),
-    "jobs": marked("jobs"),
-}
-"""What the fields of Stats count."""
 DELIVERED = marked("{platform}: {sent} chunks sent, {ambiguous} ambiguous, {refused} refused, {waits} waits")
+PACE = marked("seconds to an answer: {middle} in the middle, {longest} at most, of the last {count}")
 ALLOWED = marked("{whom} may talk to me now.")
 
 
@@ -112,8 +106,11 @@ async def admin_compact(context: Context, which: str = "") -> str:
 @command(admin=True, at_once=True, private=True)
 async def admin_stats(context: Context) -> str:
     """Count what is stored and what was delivered."""
-    stats = await context.store.stats()
-    rows = [f"{spoken(what)}: {getattr(stats, name)}" for name, what in STORED.items()]
+    rows = stored(await context.store.stats())
+    rows += daily(await context.store.days(context.now, count=DAYS))
+    if seconds := sorted(context.engine.shared.seconds):
+        middle, longest = f"{median(seconds):.1f}", f"{seconds[-1]:.1f}"
+        rows.append(spoken(PACE, middle=middle, longest=longest, count=len(seconds)))
     for platform, delivery in context.engine.shared.deliveries.items():
         rows.append(spoken(DELIVERED, platform=platform, **vars(delivery.counts)))
     failed = spoken("failed jobs since the start: {count}", count=context.engine.compactor.failures)

@@ -15,7 +15,7 @@ from core.access import Access
 from core.adapter import Outgoing
 from core.commands import Command, Commands, Context
 from core.compactor import Compactor
-from core.conversation import Turn
+from core.conversation import State, Turn
 from core.delivery import Delivery
 from core.errors import CommandError
 from core.exchange import Collaborators, Exchange
@@ -204,7 +204,12 @@ class Engine:
             return await exchange.broke(error)
         finally:
             lane.exchange = None
-            self.shared.meter.turn(lane.chat.platform, exchange.outcome or "none", time.perf_counter() - began)
+            self._measure(lane.chat.platform, exchange.outcome, time.perf_counter() - began)
+
+    def _measure(self, platform: str, outcome: str, seconds: float) -> None:
+        self.shared.meter.turn(platform, outcome or "none", seconds)
+        if outcome == State.DELIVERED:
+            self.shared.seconds.append(seconds)
 
     async def _command(self, entry: Entry) -> Reply:
         with self.speaking_to(entry.message):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
+from collections import deque
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -55,7 +56,8 @@ class Collaborators:
     """What every exchange of one engine shares.
 
     `wake` tells the compactor that a job is due. `reports` say what the last prompts were made of, without their text.
-    `stretches` are what is said incognito. `propose` asks who wants to be asked before a fact is stored.
+    `stretches` are what is said incognito. `propose` asks who wants to be asked before a fact is stored. `seconds` are
+    how long the latest answers took.
     """
 
     store: ConversationStore
@@ -70,6 +72,7 @@ class Collaborators:
     wake: Callable[[], None] = lambda: None
     reports: dict[tuple[ChatKey, Person], Sequence[Row]] = field(default_factory=dict)
     meter: Meter = field(default_factory=Unmeasured)
+    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=100))
     stretches: Stretches = field(default_factory=Stretches)
     propose: Propose = unasked
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, NamedTuple, Protocol
 
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
@@ -106,6 +106,21 @@ class Stats:
     segments: int
     facts: int
     jobs: int
+
+
+@dataclass(frozen=True, slots=True)
+class Day:
+    """What is stored of one day of UTC: the turns begun on it, of these answered and failed, whose, how many tokens.
+
+    A turn that its person stopped has not failed. Tokens are those of the turns themselves, without their prompts.
+    """
+
+    date: date
+    turns: int = 0
+    answered: int = 0
+    failed: int = 0
+    people: int = 0
+    tokens: int = 0
 
 
 class ConversationStore(Protocol):
@@ -346,6 +361,10 @@ class ConversationStore(Protocol):
 
     async def stats(self) -> Stats:
         """Count what is stored."""
+        ...
+
+    async def days(self, until: datetime, *, count: int) -> Sequence[Day]:
+        """Count what is stored of so many days, oldest first; the last is that of `until`, and none is left out."""
         ...
 
     async def export(self, person: Person) -> dict[str, Any]:

@@ -6,17 +6,17 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping, Sequence
-from datetime import datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 
 from adapters.inmemory.state import Rows
-from core.conversation import OPEN, PersonSettings, Turn
+from core.conversation import OPEN, PersonSettings, State, Turn
 from core.kept import export_of, latest, storable
 from core.messages import ChatKey, Person
 from core.search import Entry, Query, found, turn_terms
-from core.store import ChatInfo, Stats
+from core.store import ChatInfo, Day, Stats
 
 
 class Seeing(Rows):
@@ -62,6 +62,12 @@ class Seeing(Rows):
             facts=sum(map(len, facts.values())),
             jobs=len(self._jobs),
         )
+
+    async def days(self, until: datetime, *, count: int) -> Sequence[Day]:
+        await asyncio.sleep(0)
+        last = until.astimezone(UTC).date()
+        dates = [last - timedelta(days=ago) for ago in reversed(range(count))]
+        return [_day(day, [t for t in self._turns.values() if t.at.astimezone(UTC).date() == day]) for day in dates]
 
     async def export(self, person: Person) -> dict[str, Any]:
         await asyncio.sleep(0)
@@ -112,6 +118,17 @@ class Seeing(Rows):
             "segment": list(self._segments.values()),
             "turn": list(self._turns.values()),
         }
+
+
+def _day(day: date, turns: Sequence[Turn]) -> Day:
+    return Day(
+        day,
+        len(turns),
+        sum(t.state in (State.ANSWERED, State.DELIVERED) for t in turns),
+        sum(t.state is State.FAILED and t.failure != "stopped" for t in turns),
+        len({t.sender for t in turns}),
+        sum(t.tokens for t in turns),
+    )
 
 
 def _written(rows: Any) -> str:

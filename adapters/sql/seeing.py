@@ -6,7 +6,21 @@ import json
 from datetime import datetime
 from typing import Any, TypeVar
 
-from sqlalchemy import BindParameter, String, Table, bindparam, func, or_, select, text, union
+from sqlalchemy import (
+    BigInteger,
+    BindParameter,
+    ColumnElement,
+    String,
+    Table,
+    bindparam,
+    distinct,
+    func,
+    literal_column,
+    or_,
+    select,
+    text,
+    union,
+)
 from sqlmodel import AutoString
 
 from adapters.sql.chats import state_of
@@ -14,14 +28,16 @@ from adapters.sql.database import Row, Transaction
 from adapters.sql.erasure import SEGMENTS, SPOKE_IN
 from adapters.sql.facts import settings, to_change
 from adapters.sql.inbox import waiting as read_waiting
-from adapters.sql.rows import FACT_JSON, TURN_COLUMNS, person_key, to_segment, to_time, to_turn
+from adapters.sql.rows import FACT_JSON, TURN_COLUMNS, person_key, to_micros, to_segment, to_time, to_turn
 from adapters.sql.statement import Statement
 from adapters.sql.tables import CHANGE, CHAT, FACT, INBOX, JOB, METADATA, SEGMENT, TURN
 from core.kept import export_of, latest, storable
 from core.messages import ChatKey, Person
-from core.store import ChatInfo, Stats
+from core.store import ChatInfo, Day, Stats
 
 T = TypeVar("T")
+DAY = 86_400_000_000
+"""Microseconds of a day."""
 
 _turns = select(func.count()).where(TURN.c.chat == CHAT.c.key).scalar_subquery()
 _segments = select(func.count()).where(SEGMENT.c.chat == CHAT.c.key).scalar_subquery()
@@ -44,6 +60,20 @@ STATS = Statement(
         select(func.count()).select_from(FACT).scalar_subquery(),
         select(func.count()).select_from(JOB).scalar_subquery(),
     )
+)
+_day: ColumnElement[int] = TURN.c.at // literal_column(str(DAY), BigInteger)
+_well, _badly = text("state IN ('answered', 'delivered')"), text("state = 'failed' AND failure <> 'stopped'")
+DAYS = Statement(
+    select(
+        _day,
+        func.count(),
+        func.count().filter(_well),
+        func.count().filter(_badly),
+        func.count(distinct(TURN.c.sender)),
+        func.sum(TURN.c.tokens),
+    )
+    .where(TURN.c.at >= bindparam("since"), TURN.c.at < bindparam("until"))
+    .group_by(_day)
 )
 _person: BindParameter[str] = bindparam("person")
 FACTS = Statement(select(FACT.c.scope, FACT.c.body).where(FACT.c.person == _person).order_by(FACT.c.scope, FACT.c.id))
@@ -74,6 +104,14 @@ def heard(tx: Transaction, platform: str, limit: int) -> dict[ChatKey, datetime]
 def stats(tx: Transaction) -> Stats:
     """Count what is stored."""
     return Stats(*(tx.row(STATS) or ()))
+
+
+def days(tx: Transaction, until: datetime, count: int) -> list[Day]:
+    """Count what is stored of each of the days up to one."""
+    last = to_micros(until) // DAY
+    rows = tx.rows(DAYS, since=(last - count + 1) * DAY, until=(last + 1) * DAY)
+    found = {int(row[0]): tuple(map(int, row[1:])) for row in rows}
+    return [Day(to_time(day * DAY).date(), *found.get(day, ())) for day in range(last - count + 1, last + 1)]
 
 
 def export(tx: Transaction, person: Person) -> dict[str, Any]:

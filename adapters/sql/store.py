@@ -40,7 +40,7 @@ from core.errors import StoreError
 from core.facts import Change, Facts
 from core.messages import ChatKey, Message, Person
 from core.search import Query
-from core.store import AuditEntry, Branch, Brought, ChatInfo, Job, Receipt, Stats
+from core.store import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt, Stats
 from core.terms import Stem, Terms
 
 
@@ -173,6 +173,9 @@ class SqlStore:
 
     async def stats(self) -> Stats:
         return await self._database.read(seeing.stats)
+
+    async def days(self, until: datetime, *, count: int) -> Sequence[Day]:
+        return await self._database.read(seeing.days, until, count)
 
     async def export(self, person: Person) -> dict[str, Any]:
         return await self._database.read(seeing.export, person)

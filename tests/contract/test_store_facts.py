@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from datetime import UTC, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from core.conversation import PersonSettings
+from core.conversation import PersonSettings, State
 from core.errors import StaleEpoch
 from core.facts import Fact
 from core.messages import PRIVATE, Person
-from core.store import AuditEntry, ConversationStore, Job, Stats
+from core.store import AuditEntry, ConversationStore, Day, Job, Stats
 from tests.contract.talk import ANN, BOB, GROUP, PRIVATE_CHAT, START, Talk, change, fact
 
 
@@ -233,3 +233,30 @@ async def test_facts_are_known_by_person_and_scope(store: ConversationStore) -> 
     assert dict(await store.known(ANN, PRIVATE)) == {"name": "Ann", "hobbies": ["go", "chess"]}
     assert dict(await store.known(ANN, GROUP.scope)) == {"name": "Annie"}
     assert dict(await store.known(BOB, PRIVATE)) == {}
+
+
+async def test_each_day_is_counted_and_none_is_left_out(store: ConversationStore) -> None:
+    talk = Talk(store)
+    await talk.says("one")
+    stopped, failed = await talk.opens("two", BOB), await talk.opens("three")
+    await store.save(stopped.changed(state=State.FAILED, failure="stopped"))
+    await store.save(failed.changed(state=State.FAILED, failure="model"))
+    talk.said = 2 * 24 * 60
+    await talk.opens("four")
+    days = await store.days(START + timedelta(days=3), count=4)
+    assert days == [
+        Day(START.date(), turns=3, answered=1, failed=1, people=2, tokens=34),
+        Day(START.date() + timedelta(days=1)),
+        Day(START.date() + timedelta(days=2), turns=1, people=1, tokens=7),
+        Day(START.date() + timedelta(days=3)),
+    ]
+    assert await store.days(START - timedelta(days=1), count=1) == [Day(START.date() - timedelta(days=1))]
+
+
+async def test_a_day_begins_and_ends_with_utc(store: ConversationStore) -> None:
+    talk = Talk(store, said=12 * 60 - 2)
+    for text in ("the last minute", "the first minute"):
+        await talk.says(text)
+    elsewhere = datetime(2026, 3, 2, 1, tzinfo=timezone(timedelta(hours=3)))
+    assert [day.turns for day in await store.days(elsewhere, count=1)] == [1]
+    assert [day.turns for day in await store.days(START + timedelta(days=1), count=2)] == [1, 1]

@@ -31,6 +31,7 @@ COMMANDS = [
     ["compact"],
     ["init"],
     ["doctor"],
+    ["stats"],
     ["version"],
 ]
 Done = subprocess.CompletedProcess[str]
@@ -129,6 +130,14 @@ def test_running_one_platform_needs_its_token(keepmind: Run, platform: str, vari
     assert refusal(keepmind("run", platform, **other)) == (
         f"keepmind: {variable}_BOT_TOKEN must be set to the token of the bot"
     )
+
+
+def test_what_is_stored_is_counted_in_words_and_as_json(keepmind: Run) -> None:
+    assert keepmind("stats").stdout.splitlines()[:3] == ["chats: 0", "people: 0", "turns: 0"]
+    told = json.loads(keepmind("stats", "--json").stdout)
+    assert told["stored"]["turns"] == 0
+    assert len(told["days"]) == 14
+    assert set(told["days"][0]) == {"date", "turns", "answered", "failed", "people", "tokens"}
 
 
 def test_a_reader_that_goes_first_is_no_error(tmp_path: Path) -> None:

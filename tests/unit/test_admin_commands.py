@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
@@ -138,6 +139,8 @@ async def test_stats_count_what_is_stored_and_delivered() -> None:
     for line in ("chats: 2", "people: 2", "turns: 3", "facts: 3", "failed jobs since the start: 0"):
         assert line in stats.splitlines()
     assert "test: 3 chunks sent" in stats
+    assert any(re.fullmatch(r"turns by day: ▁{13}█ today 3, in 14 days 3", line) for line in stats.splitlines())
+    assert "seconds to an answer: " in stats
 
 
 async def test_an_admins_replies_in_a_group_are_for_them_alone() -> None:
