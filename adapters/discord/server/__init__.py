@@ -1,6 +1,5 @@
 """A strict Discord in this process: for tests, and to chat with a bot without a token."""
 
-from adapters.discord.server.faults import Fault
 from adapters.discord.server.journal import Call
 from adapters.discord.server.limits import Limits
 from adapters.discord.server.refusals import Refusal
@@ -8,6 +7,7 @@ from adapters.discord.server.server import TOKEN, DiscordServer
 from adapters.discord.server.sessions import Event
 from adapters.discord.server.using import Using
 from adapters.discord.server.world import Channel, File, Guild, Message, Role, User
+from adapters.wire.faults import Fault
 
 __all__ = [
     "TOKEN",

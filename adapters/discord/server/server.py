@@ -14,13 +14,13 @@ from aiohttp import web
 from adapters.discord.server import answering, asking, commands, sending
 from adapters.discord.server.api import Api, Route
 from adapters.discord.server.clicks import Clicks
-from adapters.discord.server.faults import Fault, Faults
 from adapters.discord.server.gateway import Gateway
 from adapters.discord.server.journal import Call, Journal, read
 from adapters.discord.server.limits import Limiter, Limits, Pace
 from adapters.discord.server.refusals import Refusal, too_many
 from adapters.discord.server.using import Using
 from adapters.discord.server.world import Channel, Message, User, World
+from adapters.wire.faults import Fault, Faults
 
 TOKEN = "MTE4NzMwMTIzNDU2Nzg5MDEyMw.GAAAAA.test-token-for-the-local-server-0000000"  # of no use anywhere else
 BOT = 1_187_301_234_567_890_123
@@ -223,7 +223,7 @@ class DiscordServer(Clicks):
 
     async def _outcome(self, route: Route, call: Call, request: web.Request, pace: Pace) -> tuple[dict[str, str], Any]:
         """Do a call with whatever goes wrong; gives what more the headers say, and the body."""
-        fault = self.faults.take(call) or Fault()
+        fault = self.faults.take(call.name, call.channel) or Fault()
         await asyncio.sleep(fault.delay)
         try:
             if fault.when == "after" or not (fault.drop or fault.refusal):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from adapters.discord.server.permissions import ALL, USUAL, bits
 from adapters.discord.server.refusals import Json
-from adapters.discord.server.signals import Signal
+from adapters.wire.signals import Signal
 
 EPOCH = 1_420_070_400_000
 TEXT, DM, VOICE, CATEGORY, NEWS, FORUM = 0, 1, 2, 4, 5, 15

@@ -15,12 +15,12 @@ from aiohttp import web
 from adapters.telegram.server import asking, sending
 from adapters.telegram.server.api import Api, Method
 from adapters.telegram.server.arguments import Arguments, read
-from adapters.telegram.server.faults import Fault, Faults
 from adapters.telegram.server.journal import Call, Journal
 from adapters.telegram.server.limits import Limiter, Limits
 from adapters.telegram.server.refusals import Json, Refusal, too_many
 from adapters.telegram.server.talk import Talk
 from adapters.telegram.server.world import Chat, Message, User, World
+from adapters.wire.faults import Fault, Faults
 
 TOKEN = "123456789:AAtest-token-for-the-local-server-0"  # of no use anywhere else
 METHODS: dict[str, Method] = {name.lower(): method for name, method in (asking.METHODS | sending.METHODS).items()}

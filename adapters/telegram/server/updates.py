@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator
 
 from adapters.telegram.server.refusals import Json, conflict
-from adapters.telegram.server.signals import Signal
+from adapters.wire.signals import Signal
 
 UNASKED = frozenset({"chat_member", "message_reaction", "message_reaction_count"})  # only on request
 

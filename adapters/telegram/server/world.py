@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 
 from adapters.telegram.server.refusals import Json
-from adapters.telegram.server.signals import Signal
+from adapters.wire.signals import Signal
 
 TELEGRAM = 777000
 CHANNEL_BOT = 136817688

@@ -5,29 +5,26 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from adapters.discord.server.journal import Call
-from adapters.discord.server.refusals import Refusal
-
 
 @dataclass(slots=True)
 class Fault:
-    """What goes wrong with calls of a name ("" is any), to a channel (None is any).
+    """What goes wrong with calls of a name ("" is any), to a place (None is any).
 
     The call waits `delay` seconds, then is refused or dropped, `before` or `after` it takes effect; with neither it
     goes through. The first `skip` calls are spared; then it happens `times` times, -1 is for ever.
     """
 
     name: str = ""
-    channel: int | None = None
+    place: int | None = None
     delay: float = 0.0
-    refusal: Refusal | None = None
+    refusal: Exception | None = None
     drop: bool = False
     when: Literal["before", "after"] = "before"
     times: int = 1
     skip: int = 0
 
-    def _takes(self, call: Call) -> bool:
-        fits = self.name in ("", call.name) and self.channel in (None, call.channel)
+    def _takes(self, name: str, place: int | str | None) -> bool:
+        fits = self.name.lower() in ("", name.lower()) and self.place in (None, place)
         if not fits or self.times == 0:
             return False
         if self.skip > 0:
@@ -48,9 +45,9 @@ class Faults:
         self.waiting.append(fault)
         return fault
 
-    def take(self, call: Call) -> Fault | None:
+    def take(self, name: str, place: int | str | None) -> Fault | None:
         """Find what goes wrong with this call."""
-        return next((fault for fault in self.waiting if fault._takes(call)), None)
+        return next((fault for fault in self.waiting if fault._takes(name, place)), None)
 
     def clear(self) -> None:
         """Let all go well again."""

@@ -1,0 +1,1 @@
+"""What the strict test servers of the platforms are made of alike."""
