@@ -11,6 +11,8 @@ MOST_CHARACTERS = 200_000
 """What is read of one document; the rest is left out with a mark."""
 CUT = "\n[… the rest of the document is left out]"
 _SAMPLE = 1 << 16
+_CLEAR = 64
+"""Bytes from which on an older encoding can be told."""
 _TEXT_TYPES = {
     "application/json",
     "application/xml",
@@ -61,7 +63,8 @@ def _decoded(data: bytes) -> str:
     if data.startswith((b"\xff\xfe", b"\xfe\xff")):
         return data.decode("utf-16", "replace")
     text = data.decode("utf-8-sig", "replace")
-    return text if text.count("\ufffd") * 100 <= len(text) else _older(data) or text
+    is_clear = len(data) >= _CLEAR and text.count("\ufffd") * 100 > len(text)
+    return _older(data) or text if is_clear else text
 
 
 def _older(data: bytes) -> str:

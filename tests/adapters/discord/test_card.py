@@ -100,7 +100,10 @@ async def test_a_value_is_edited_in_a_form_that_shows_what_it_is(server: Discord
         assert opened.modal["title"] == "Edit"
         field = opened.modal["components"][0]
         assert (field["label"], field["component"]["value"]) == ("city", "Rome")
-        assert field["description"] == "Set a fact yourself; items of a list stand between commas, or on lines of their own."
+        assert (
+            field["description"]
+            == "Set a fact yourself; items of a list stand between commas, or on lines of their own."
+        )
         server.submit(opened, {"city": "New York"})
         await server.wait_for(lambda: card.text.startswith("city: New York\n"))
         assert await facts(life, club.ann, club.general) == {"city": "New York"}
