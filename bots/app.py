@@ -42,13 +42,15 @@ async def open_app(
     store: ConversationStore | None = None,
     closing_seconds: float = 10,
     serving: bool = True,
+    standby: bool = False,
     meter: Meter | None = None,
 ) -> AsyncIterator[App]:
     """Run a bot, by default the one that the settings describe, until the block ends.
 
     What a stopped process left open is taken up. At the end what is in progress gets `closing_seconds`. A `store`
     given is used and left open. With `serving` false one person talks to it at a terminal: what can wait for the first
-    message waits, and nobody is held to say less in a minute.
+    message waits, and nobody is held to say less in a minute. With `standby` true nothing is taken up and no clock
+    runs, since another process may serve the bots.
     Raises ConfigError or StoreError in one sentence.
     """
     async with AsyncExitStack() as stack:
@@ -70,17 +72,20 @@ async def open_app(
         )
         stack.push_async_callback(engine.compactor.aclose, closing_seconds)
         stack.push_async_callback(engine.aclose, closing_seconds)
-        if adapters:
-            await stack.enter_async_context(_clock(engine, settings, serving))
+        if standby:
+            engine.standby.update(adapter.platform for adapter in adapters)
+        elif adapters:
+            await stack.enter_async_context(ticking(engine, settings, at_once=serving))
             await engine.recover()
         yield App(engine, store, engine.compactor)
 
 
 @asynccontextmanager
-async def _clock(engine: Engine, settings: Settings, at_once: bool) -> AsyncIterator[None]:
-    from adapters.apscheduler import ticking
+async def ticking(engine: Engine, settings: Settings, *, at_once: bool) -> AsyncIterator[None]:
+    """Let the clock run until the block ends."""
+    from adapters import apscheduler
 
-    async with ticking(engine.compactor.tick, settings.clock.interval_seconds, at_once=at_once):
+    async with apscheduler.ticking(engine.compactor.tick, settings.clock.interval_seconds, at_once=at_once):
         yield
 
 

@@ -20,7 +20,15 @@ TOKENS = {"telegram": "TELEGRAM_BOT_TOKEN", "discord": "DISCORD_BOT_TOKEN"}
 
 
 class Platform(Adapter, Protocol):
-    """An adapter that listens: it can send from when it is entered until it is left, beyond the end of `run`."""
+    """An adapter that listens: it can send from when it is entered until it is left, beyond the end of `run`.
+
+    `posted` says whether what is said is posted to it: then any number of processes may listen at a time.
+    """
+
+    @property
+    def posted(self) -> bool:
+        """Say whether it is posted to."""
+        ...
 
     async def run(self, engine: Engine) -> None:
         """Take what is said until cancelled. Raises ConfigError when the operator has to do something."""
@@ -51,16 +59,23 @@ async def serve(names: Sequence[str], settings: Settings) -> None:
 
     Raises the error of one that failed when all have ended.
     """
+    with _told_to_stop():
+        while await _shift(names, settings):
+            logger.warning("another process serves the bot now; this one begins anew, to stand by")
+
+
+async def _shift(names: Sequence[str], settings: Settings) -> bool:
+    """Serve platforms until all have ended or another process has one; say whether it is to be done again."""
     from bots.app import open_app
     from bots.metrics import open_meter, watch
+    from bots.serving import served
 
     async with AsyncExitStack() as stack:
         platforms = [await stack.enter_async_context(_platform(name, settings)) for name in names]
         meter = await stack.enter_async_context(open_meter(settings))
-        app = await stack.enter_async_context(open_app(settings, adapters=platforms, meter=meter))
+        app = await stack.enter_async_context(open_app(settings, adapters=platforms, meter=meter, standby=True))
         watch(meter, app)
-        with _told_to_stop():
-            await _all([platform.run(app.engine) for platform in platforms])
+        return await served(app, platforms, settings)
 
 
 def _platform(name: str, settings: Settings) -> AbstractAsyncContextManager[Platform]:
@@ -73,7 +88,7 @@ def _platform(name: str, settings: Settings) -> AbstractAsyncContextManager[Plat
     return open_telegram(settings)
 
 
-async def _all(runs: Sequence[Coroutine[None, None, None]]) -> None:
+async def all_run(runs: Sequence[Coroutine[None, None, None]]) -> None:
     """Let all run to their ends; raise the error of one that failed."""
     ends = await asyncio.gather(*(_told(run, alone=len(runs) == 1) for run in runs), return_exceptions=True)
     for error in ends:

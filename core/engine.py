@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 from weakref import WeakValueDictionary
@@ -17,7 +17,7 @@ from core.commands import Command, Commands, Context
 from core.compactor import Compactor
 from core.conversation import State, Turn
 from core.delivery import Delivery
-from core.errors import CommandError
+from core.errors import CommandError, Relieved
 from core.exchange import Collaborators, Exchange
 from core.kept import destination
 from core.lanes import Entry, Lane, Lanes
@@ -30,6 +30,10 @@ from core.store import AuditEntry
 from core.translation import ENGLISH, speaking, spoken
 
 logger = logging.getLogger("keepmind.engine")
+Take = Callable[[bool], Awaitable[bool]]
+"""Takes a message in, with its words or only its key; says whether it is still to be answered."""
+MOST_KNOWN = 10_000
+"""How many messages are known to have been taken in, so that none is taken from the inbox as another's."""
 
 
 class Engine:
@@ -54,6 +58,9 @@ class Engine:
         self.limit = RateLimit(rates)
         self._lanes = Lanes(self._work)
         self._doors: WeakValueDictionary[ChatKey, asyncio.Lock] = WeakValueDictionary()
+        self.standby: set[str] = set()
+        """Platforms that another process serves: what is said there only fills the inbox."""
+        self._known: dict[tuple[ChatKey, str], None] = {}
         self._at_once: set[asyncio.Task[Reply | None]] = set()
 
     async def handle(self, message: Message) -> Reply | None:
@@ -75,24 +82,35 @@ class Engine:
 
     async def _accept_in_order(self, message: Message) -> asyncio.Future[Reply | None] | None:
         async with self._door(message.chat):  # what came first is queued first, however long storing it takes
-            return await self._accept(message)
+            if message.chat.platform in self.standby:
+                await self.shared.store.receive(message)
+                return None
+            return await self._accept(message, lambda keep: self.shared.store.receive(message, keep=keep))
 
     def _door(self, chat: ChatKey) -> asyncio.Lock:
         return self._doors.setdefault(chat, asyncio.Lock())
 
-    async def _accept(self, message: Message) -> asyncio.Future[Reply | None] | None:
+    async def _accept(
+        self, message: Message, take: Take, *, judged: bool = False
+    ) -> asyncio.Future[Reply | None] | None:
         if not await self.access.may_speak(message):
             return self._spawn(self._refuse(message))
         found = self.commands.find(message.text) if message.addressed and not message.forwarded else None
         if self._is_nothing(message, found):
             return None
         asks = found is None or (found[0] is not None and found[0].asks)
-        if asks and self._judge(message) is not Verdict.HEARD:
+        if asks and not judged and self._judge(message) is not Verdict.HEARD:
             return None
-        if not await self.shared.store.receive(message, keep=found is None):
+        self._know(message)
+        if not await take(found is None):
             return None
         self.compactor.give_way(message.chat)
         return self._enter(message, found)
+
+    def _know(self, message: Message) -> None:
+        self._known[message.chat, message.id] = None
+        if len(self._known) > MOST_KNOWN:
+            del self._known[next(iter(self._known))]
 
     async def decline(self, message: Message, sentence: str, **values: object) -> None:
         """Tell somebody once, by a marked sentence, why what they sent can't be read.
@@ -239,6 +257,8 @@ class Engine:
             return await command.run(Context(message, self, admin), entry.arguments)
         except CommandError as error:
             return Reply(str(error), private=command.private or command.admin)
+        except Relieved:
+            raise  # whoever serves the bot now answers
         except Exception as error:  # a command's bug must not cost the person a reply
             logger.error("command /%s failed: %s", command.name, type(error).__name__)
             logger.debug("its traceback", exc_info=error)
@@ -302,19 +322,53 @@ class Engine:
         """Tell what the last prompt composed for a person in a chat was made of; None when there was none yet."""
         return self.shared.reports.get((message.chat, message.sender))
 
-    async def recover(self) -> int:
-        """Take up what a stopped process left open in the chats the adapters serve; how many turns and messages."""
+    async def recover(self, platform: str = "") -> int:
+        """Take up what a stopped process left open in the chats the adapters serve; how many turns and messages.
+
+        With a `platform` only what is open there.
+        """
         store = self.shared.store
-        turns = [turn for turn in await store.open_turns() if self._serves(turn.chat)]
+        turns = [turn for turn in await store.open_turns() if self._serves(turn.chat, platform)]
         for chat in {turn.chat: None for turn in turns}:
             await store.raise_epoch(chat)  # or what may still be running elsewhere could save as well
-        messages = [message for message in await store.waiting() if self._serves(message.chat)]
-        for entry in [*(Entry(turn.message, turn=turn) for turn in turns), *map(Entry, messages)]:
-            self._lanes.put(entry.message.chat, entry)
+        messages = [message for message in await store.waiting() if self._serves(message.chat, platform)]
+        for turn in turns:
+            self._lanes.put(turn.chat, Entry(turn.message, turn=turn))
+        for message in messages:
+            await self._take_up(message)
         return len(turns) + len(messages)
 
-    def _serves(self, chat: ChatKey) -> bool:
+    async def take_up(self) -> int:
+        """Take what another process has put into the inbox; how many messages."""
+        found = [message for message in await self.shared.store.waiting() if self._is_new(message)]
+        for message in found:
+            await self._take_up(message, new=True)
+        return len(found)
+
+    def _is_new(self, message: Message) -> bool:
+        return self._serves(message.chat) and (message.chat, message.id) not in self._known
+
+    async def _take_up(self, message: Message, *, new: bool = False) -> None:
+        """Do with a message that waits as with one that arrives."""
+        stays = False
+
+        async def take(keep: bool) -> bool:
+            nonlocal stays
+            stays = keep
+            return keep or await self.shared.store.leave(message)
+
+        with self.speaking_to(message):
+            async with self._door(message.chat):
+                if new and not self._is_new(message):
+                    return
+                await self._accept(message, take, judged=not new)
+                if not stays:
+                    await self.shared.store.leave(message)
+
+    def _serves(self, chat: ChatKey, platform: str = "") -> bool:
         delivery = self.shared.deliveries.get(chat.platform)
+        if chat.platform in self.standby or platform not in ("", chat.platform):
+            return False
         return delivery is not None and delivery.adapter.serves(chat)
 
     @property

@@ -18,7 +18,7 @@ from core.compose import Composer
 from core.conversation import OPEN, Answer, Conversation, PersonSettings, State, Turn
 from core.delivery import Delivery
 from core.draft import FactRules
-from core.errors import ContextOverflow, LLMError, StaleEpoch, StoreError
+from core.errors import ContextOverflow, LLMError, Relieved, StaleEpoch, StoreError
 from core.facts import Change, Facts
 from core.incognito import Stretches, unremembering
 from core.llm import LLM, TokenCounter
@@ -368,6 +368,8 @@ class Exchange:
         why = str(error) if isinstance(error, StoreError) else type(error).__name__
         logger.error("turn %s of %s broke: %s", self.turn.id if self.turn else "?", self._chat, why)
         logger.debug("its traceback", exc_info=error)
+        if isinstance(error, Relieved):
+            return None  # whoever serves the bot now answers
         if self.turn is None:
             return await self._apologise(spoken(sentences.APOLOGY_BUG))
         if self.turn.state is not State.RECEIVED:

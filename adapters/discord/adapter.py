@@ -59,6 +59,7 @@ class DiscordAdapter:
     """One bot of Discord. It can send from when it is logged in, which `run` does, until `aclose`."""
 
     platform = PLATFORM
+    posted = False
 
     def __init__(self, token: str, options: Options | None = None, readers: Readers | None = None) -> None:
         self._token = token

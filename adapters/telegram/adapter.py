@@ -86,6 +86,11 @@ class TelegramAdapter:
         self._buttons = Buttons()
         self._sender = Sender(self.bot, self._moves, self._buttons, options.group_pace, options.now)
 
+    @property
+    def posted(self) -> bool:
+        """Say whether Telegram posts what is said, so that several processes may listen."""
+        return self._options.webhook is not None
+
     def serves(self, chat: ChatKey) -> bool:
         """Say whether a chat is one of Telegram's."""
         return chat.platform == PLATFORM

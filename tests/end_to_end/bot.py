@@ -102,7 +102,7 @@ class Bot:
 
     async def remembered(self, chat: ChatKey, person: str = "") -> tuple[Conversation, list[str]]:
         """Give what is stored of a chat, with the facts of its one person unless named, and the faults of it all."""
-        store = await open_store(f"sqlite:///{self.database}")
+        store = await open_store(self.settings.get("KEEPMIND_DATABASE_URL", f"sqlite:///{self.database}"))
         try:
             who = Person(chat.platform, person or chat.chat)
             return await store.load(chat, who), list(await store.verify())
