@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sqlalchemy import make_url
+from sqlalchemy import URL, make_url
 from sqlalchemy.exc import ArgumentError
 
 from adapters.sql.faults import ELSEWHERE
@@ -35,6 +35,10 @@ def to_address(url: str) -> Address:
         raise StoreError(
             f"The database address can't be read; {ELSEWHERE}, such as postgresql://user:password@host/name."
         ) from None
-    plain = parsed.set(drivername="postgresql")
-    shown = plain.set(password=None).difference_update_query([key for key in plain.query if key != "host"])
-    return Address(plain.render_as_string(hide_password=False), shown.render_as_string())
+    return Address(parsed.set(drivername="postgresql").render_as_string(hide_password=False), _shown(parsed))
+
+
+def _shown(parsed: URL) -> str:
+    host = parsed.host or parsed.query.get("host", "")
+    port = f":{parsed.port}" if parsed.port else ""
+    return f"postgresql://{parsed.username or ''}@{host}{port}/{parsed.database or ''}"

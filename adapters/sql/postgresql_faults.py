@@ -13,18 +13,17 @@ _LOST = {"57P01", "57P02", "57P03", "25P03", "57P05"}
 
 _SETTING = "in KEEPMIND_DATABASE_URL"
 _REFUSALS = (
+    ("too many", "has no connection left for the bot; raise max_connections, or stop another program."),
+    ("connection slots", "has no connection left for the bot; raise max_connections, or stop another program."),
     ("password", f"refuses the user or the password {_SETTING}; correct them."),
     ("pg_hba.conf", f"refuses the user {_SETTING} from this machine; let it in by the server's pg_hba.conf."),
     ("role ", f"refuses the user {_SETTING}, which does not exist; create it or {ELSEWHERE}."),
     ("database ", f"does not exist on its server; create it (createdb) or {ELSEWHERE}."),
     ("resolve host", f"can't be reached, because its host is not known; correct the host {_SETTING}."),
     ("translate host name", f"can't be reached, because its host is not known; correct the host {_SETTING}."),
-    ("too many", "has no connection left for the bot; raise max_connections, or stop another program."),
-    ("connection slots", "has no connection left for the bot; raise max_connections, or stop another program."),
     ("starting up", "is still starting; try again in a moment."),
     ("shutting down", "is being stopped; start it, or try again later."),
     ("SSL", f"can't agree with the bot on encryption; correct sslmode {_SETTING}."),
-    ("invalid", f"has an address that can't be read; correct what follows the name {_SETTING}."),
 )
 _UNREACHABLE = f"can't be reached; check that its server runs, and the host and the port {_SETTING}."
 _SENTENCES = {

@@ -8,6 +8,7 @@ import psycopg
 from psycopg.rows import TupleRow
 
 from adapters.sql.address import Address
+from core.errors import StoreError
 
 Connection = psycopg.Connection[TupleRow]
 
@@ -21,7 +22,11 @@ class Link:
 
 
 def connect(address: Address, patience: float) -> Link:
-    """Make a connection that notices soon when the other side is gone. Raises psycopg.Error."""
+    """Make a connection that notices soon when the other side is gone. Raises psycopg.Error or StoreError."""
+    try:
+        psycopg.conninfo.conninfo_to_dict(address.url)
+    except psycopg.ProgrammingError:
+        raise StoreError(f"The address {address.where} can't be read; correct KEEPMIND_DATABASE_URL.") from None
     connection = psycopg.connect(
         address.url,
         autocommit=True,
