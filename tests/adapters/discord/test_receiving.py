@@ -541,7 +541,7 @@ async def test_who_has_called_something_is_spoken_to_in_their_language(server: D
     server.join(club.guild, vera)
     async with living(server, llm=ScriptedLLM(saying(""))):
         assert (await answered(server, server.say(vera, vera, "привет"))).text == sentences.BLANK
-        await server.answered(server.use(vera, vera, "help"))
+        await server.answered(server.use(vera, vera, "stop"))
         for place in (vera, club.general):
             said = server.say(vera, place, called(server, "привет"))
             assert (await answered(server, said)).text == "У меня не нашлось слов. Спросите, пожалуйста, по-другому."
