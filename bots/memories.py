@@ -14,6 +14,7 @@ from core.errors import ConfigError
 from core.llm import LLM
 from core.memory.archive import Archive
 from core.memory.buffer import Buffer
+from core.memory.entities import Entities
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.memory import Memory
 from core.memory.none import NoHistory
@@ -24,6 +25,7 @@ from core.memory.summary_buffer import BufferLimits, Summary, SummaryBuffer
 from core.memory.tree import Tree
 from core.memory.window import WindowLimits
 from core.messages import ChatKey
+from core.names import names_in
 
 Make = Callable[[Settings, LLM], Memory]
 
@@ -122,6 +124,15 @@ HISTORIES: dict[str, Callable[[Settings], Memory]] = {
     "summary": lambda settings: Summary(load_form(settings.summary.form), settings.summary.whole_tokens),
     "summary_buffer": _summary_buffer,
 }
-BESIDE: dict[str, Make] = {"profile": _profile, "archive": lambda _settings, _llm: Archive()}
-SWITCHED = ("archive",)
+
+
+def _entities(settings: Settings, llm: LLM) -> Memory:  # noqa: ARG001 -- each kind is made alike
+    """Find names by spaCy where it is installed with a model, else by how they are written."""
+    from adapters.spacy import finder  # looks for spaCy only where names are wanted
+
+    return Entities(finder() or names_in)
+
+
+BESIDE: dict[str, Make] = {"profile": _profile, "archive": lambda _settings, _llm: Archive(), "entities": _entities}
+SWITCHED = ("entities", "archive")
 """What has a switch of its own in the settings."""

@@ -103,6 +103,9 @@ class Memory(Section):
         0, ge=0, le=1_000_000, description="Turns above which it folds them as well; 0: any number."
     )
     buffer_keep: int = Field(2, ge=0, le=1_000_000, description="Turns that stay raw when it has folded.")
+    entities: bool = Field(
+        True, description="Whether what was said of people, places and things comes back when they are named again."
+    )
     archive: bool = Field(True, description="Whether all that was ever said here is searched when it is asked for.")
 
 

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from core.errors import CommandError, KeepmindError, ToolError
     from core.memory.archive import Archive
     from core.memory.buffer import Buffer
+    from core.memory.entities import Entities
     from core.memory.keepmind import Keepmind
     from core.memory.memory import Compaction, Memory
     from core.memory.none import NoHistory
@@ -41,6 +42,7 @@ _HOMES = {
     "Context": "core.commands",
     "Conversation": "core.conversation",
     "Engine": "core.engine",
+    "Entities": "core.memory.entities",
     "FactKey": "core.commands",
     "Keepmind": "core.memory.keepmind",
     "KeepmindError": "core.errors",
@@ -86,6 +88,7 @@ __all__ = [
     "Context",
     "Conversation",
     "Engine",
+    "Entities",
     "FactKey",
     "Keepmind",
     "KeepmindError",

@@ -12,13 +12,15 @@ from core.kept import EXPORT_SCHEMA
 from core.messages import Message
 
 MOST_TURNS, MOST_SEGMENTS, MOST_CHANGES = 50_000, 10_000, 10_000
+MOST_NAMES = 100_000
 MOST_PLACES, MOST_FACTS, MOST_ACCOUNTS = 10_000, 1_000, 16
 
 
 class ExportedChat(BaseModel):
     """A chat: a private one whole, of a group the person's own turns.
 
-    `head` is the turn its talk had come to, `asides` the turns from which open asides lead.
+    `head` is the turn its talk had come to, `asides` the turns from which open asides lead, `entities` the
+    turns that speak of each name; names are looked for anew in what is brought back.
     """
 
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
@@ -29,6 +31,7 @@ class ExportedChat(BaseModel):
     asides: tuple[int | None, ...] = ()
     turns: Annotated[tuple[Turn, ...], Field(max_length=MOST_TURNS)]
     segments: Annotated[tuple[Segment, ...], Field(max_length=MOST_SEGMENTS)] = ()
+    entities: Annotated[dict[str, tuple[int, ...]], Field(max_length=MOST_NAMES)] = Field(default_factory=dict)
 
 
 class Account(BaseModel):

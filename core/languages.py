@@ -138,3 +138,8 @@ def _votes(words: Sequence[str]) -> Counter[str]:
 
 def _is_ukrainian(words: Sequence[str], script: str) -> bool:
     return script == "cyrillic" and not set(LETTERS_OF["ukrainian"]).isdisjoint("".join(words))
+
+
+def is_silent(word: str) -> bool:
+    """Say whether a word says nothing by itself in any language known here."""
+    return word in _speaking_for()

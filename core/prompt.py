@@ -80,6 +80,7 @@ class Prompt:
         self.sections: list[Section] = []
         self.history: list[Step] = []
         self.counter = counter
+        self._cited: set[int] = set()
         self.asked = person_message(turn) if _has_images(turn) else turn.asked
 
     def add(self, label: str, text: str | Sequence[str], *, place: Place = "facts", origin: str = "") -> None:
@@ -102,14 +103,18 @@ class Prompt:
         new = replace(section, text=text, tokens=self._section_cost(text), lines=tuple(lines))
         self.sections[at : at + 1] = [new] if text.strip() else []
 
+    def cite(self, turns: Iterable[Turn]) -> None:
+        """Note turns that an excerpt shows, so that no other memory shows them again."""
+        self._cited.update(turn.id for turn in turns)
+
     def show(self, steps: Sequence[Step]) -> None:
         """Show steps of the conversation's path: segments as their gist, turns raw."""
         self.history.extend(steps)
 
     @property
     def shown(self) -> frozenset[int]:
-        """The turns that are shown raw, and the one being answered."""
-        return frozenset({self.turn.id, *(step.id for step in self.history if isinstance(step, Turn))})
+        """The turns that are shown, raw or as excerpts, and the one being answered."""
+        return frozenset({self.turn.id, *self._cited, *(step.id for step in self.history if isinstance(step, Turn))})
 
     @property
     def tokens(self) -> int:

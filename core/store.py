@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, NamedTuple, Protocol
@@ -251,6 +251,21 @@ class ConversationStore(Protocol):
         """
         ...
 
+    async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
+        """Give turns of a chat that are no longer open and in which no names have been looked for, oldest first.
+
+        A turn that was edited is one of them again.
+        """
+        ...
+
+    async def name(self, chat: ChatKey, names: Mapping[int, Sequence[str]]) -> None:
+        """Note the names that turns of a chat speak of, none too; again is harmless, an erased turn passed over."""
+        ...
+
+    async def named(self, chat: ChatKey, text: str, *, limit: int, without: Collection[int]) -> Sequence[Turn]:
+        """Give the turns of a chat that speak of a name in the text, newest first, each once; none of a branch left."""
+        ...
+
     async def move_chat(self, old: ChatKey, new: ChatKey) -> None:
         """Give all that is kept of a chat, and of its topics, to what it has become; again is harmless.
 
@@ -407,6 +422,10 @@ class ConversationStore(Protocol):
 
     async def holds(self, text: str) -> Sequence[str]:
         """Name the tables that hold a text anywhere, sorted: what a verifier asks after an erasure."""
+        ...
+
+    async def remains(self, text: str) -> Sequence[str]:
+        """Name the files of this program's in which a text is to be read, though no table holds it any more."""
         ...
 
     async def verify(self) -> Sequence[str]:

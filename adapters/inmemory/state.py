@@ -69,6 +69,7 @@ class Rows:
         self._wrong_codes: list[tuple[Person, datetime]] = []
         self._pairings: dict[Person, tuple[str, datetime]] = {}
         self._terms = Terms(stem)
+        self._names: dict[int, dict[str, str]] = {}
         self._last_id = 0
 
     def _chat(self, key: ChatKey) -> Chat:

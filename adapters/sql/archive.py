@@ -7,12 +7,13 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, or_, select, update
 
-from adapters.sql import chats
+from adapters.sql import chats, entities
 from adapters.sql.database import Transaction
 from adapters.sql.rows import TURN_COLUMNS, chat_key, to_micros, to_turn
 from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import ARCHIVE, TURN
 from core.conversation import Turn
+from core.kept import chain
 from core.messages import ChatKey
 from core.search import Entry, Query, found, terms_replied, terms_said
 from core.terms import Terms
@@ -55,6 +56,7 @@ def add(tx: Transaction, chat: str, turn: Turn, terms: Terms) -> None:
 def reword(tx: Transaction, chat: str, turn: Turn, terms: Terms) -> None:
     """Keep the terms of what was said in a turn that was edited, answered or not."""
     tx.run(REWORD, **_row(chat, turn, terms))
+    entities.forget(tx, chat, [turn.id])
 
 
 def _row(chat: str, turn: Turn, terms: Terms) -> dict[str, Any]:
@@ -66,12 +68,14 @@ def _row(chat: str, turn: Turn, terms: Terms) -> dict[str, Any]:
 def cut_out(tx: Transaction, chat: str, turns: Collection[int], parents: Mapping[int, int | None]) -> None:
     """Forget turns, and note the new parents of those that lost theirs."""
     tx.many(DELETE, [{"of_chat": chat, "of_turn": turn} for turn in turns])
+    entities.forget(tx, chat, turns)
     _reparent(tx, chat, parents)
 
 
 def move(tx: Transaction, old: str, new: str, parents: Mapping[int, int | None]) -> None:
     """Give all of one chat to another, whose turns then have new parents."""
     tx.run(MOVE, of_chat=old, to=new)
+    entities.move(tx, old, new)
     _reparent(tx, new, parents)
 
 
@@ -96,6 +100,14 @@ def _add_open(tx: Transaction, entries: dict[int, Entry], head: int | None) -> N
         places = {turn: tx.value(PLACE, turn=turn) for turn in missing}
         entries.update({turn: Entry(turn, parent, 0, "") for turn, parent in places.items() if turn is not None})
         named = set(places.values())
+
+
+def path(tx: Transaction, chat: str) -> set[int]:
+    """Read the turns that lead to the head of a chat."""
+    entries = {turn: Entry(turn, parent, 0, "") for turn, parent in tx.rows(KEPT, chat=chat)}
+    head = chats.state_of(tx, chat, "").head
+    _add_open(tx, entries, head)
+    return set(chain({turn: entry.parent for turn, entry in entries.items()}, head, None))
 
 
 def faults(tx: Transaction, chat: str, parents: Mapping[int, int | None]) -> Iterator[str]:

@@ -101,6 +101,10 @@ class Database(Protocol):
         """Run work that only reads, all of it on one snapshot."""
         ...
 
+    async def files_with(self, text: str) -> list[str]:
+        """Name the files of this program's in which a text stands as it is, though it be in a part no longer used."""
+        ...
+
     async def erased(self) -> None:
         """Make sure that what was erased is not left in any file of this program's."""
         ...

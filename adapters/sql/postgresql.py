@@ -146,6 +146,10 @@ class PostgresqlDatabase:
     async def read(self, work: Work[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         return await self._do(lambda: self._patiently(READ, lambda tx: work(tx, *args, **kwargs)))
 
+    async def files_with(self, text: str) -> list[str]:  # noqa: ARG002 -- as the port names it
+        """Name none: the files are the server's."""
+        return []
+
     async def erased(self) -> None:
         """Do nothing: what the server's files still hold goes with its vacuum."""
 

@@ -23,6 +23,7 @@ from sqlalchemy import (
 )
 from sqlmodel import AutoString
 
+from adapters.sql import entities
 from adapters.sql.chats import state_of
 from adapters.sql.database import Row, Transaction
 from adapters.sql.erasure import SEGMENTS, SPOKE_IN
@@ -144,6 +145,7 @@ def _chat(tx: Transaction, chat: str, private: bool, person: Person) -> dict[str
         "asides": state.open_asides,
         "turns": [turn for turn in turns if private or turn.sender == person],
         "segments": [to_segment(row) for row in tx.rows(SEGMENTS, chat=chat)] if private else [],
+        "entities": entities.exported(tx, chat, {t.id for t in turns if private or t.sender == person}),
     }
 
 

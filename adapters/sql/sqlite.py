@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, suppress
+from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -160,6 +161,10 @@ class SqliteDatabase:
     def duty(self) -> Duty:
         return self._duty
 
+    async def files_with(self, text: str) -> list[str]:
+        """Look through the file and what lies beside it: its log, its journal."""
+        return await asyncio.to_thread(_files_with, self.where, text.encode())
+
     async def erased(self) -> None:
         """Move all that was written into the file proper, so that nothing erased stays in the log beside it."""
         await self._do(self._truncate_log)
@@ -299,6 +304,18 @@ def _resolve(done: asyncio.Future[Any], result: Any, error: Exception | None) ->
         done.set_result(result)
     else:
         done.set_exception(error)
+
+
+def _files_with(where: str, text: bytes) -> list[str]:
+    if not where.startswith("/") or not text:
+        return []
+    files = [Path(where + ending) for ending in ("", "-wal", "-journal")]
+    return [f"the file {file}" for file in files if file.exists() and file.stat().st_size and _is_in(file, text)]
+
+
+def _is_in(file: Path, text: bytes) -> bool:
+    with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
+        return content.find(text) >= 0
 
 
 def _check_folder(where: str) -> None:

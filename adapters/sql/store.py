@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from typing import Any
@@ -14,6 +14,7 @@ from adapters.sql import (
     branches,
     buttons,
     chats,
+    entities,
     erasure,
     expiry,
     facts,
@@ -22,6 +23,7 @@ from adapters.sql import (
     jobs,
     links,
     moving,
+    naming,
     pairing,
     path,
     seeing,
@@ -38,6 +40,7 @@ from core.conversation import Conversation, PersonSettings, Segment, State, Step
 from core.duty import Duty
 from core.errors import StoreError
 from core.facts import Change, Facts
+from core.kept import storable
 from core.messages import ChatKey, Message, Person
 from core.search import Query
 from core.store import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt, Stats
@@ -103,13 +106,25 @@ class SqlStore:
         return await self._database.write(chats.raise_epoch, chat)
 
     async def edit(self, chat: ChatKey, message_id: str, text: str) -> bool:
-        return await self._database.write(erasure.edit, chat, message_id, text, self._terms)
+        edited = await self._database.write(erasure.edit, chat, message_id, text, self._terms)
+        if edited:
+            await self._database.erased()
+        return edited
 
     async def said(self, chat: ChatKey, message_id: str) -> Message | None:
         return await self._database.read(erasure.said, chat, message_id)
 
     async def search(self, chat: ChatKey, query: Query) -> Sequence[Turn]:
         return await self._database.read(archive.search, chat, query, self._terms)
+
+    async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
+        return await self._database.read(entities.unnamed, chat, limit)
+
+    async def name(self, chat: ChatKey, names: Mapping[int, Sequence[str]]) -> None:
+        await self._database.write(entities.name, chat, names, self._terms)
+
+    async def named(self, chat: ChatKey, text: str, *, limit: int, without: Collection[int]) -> Sequence[Turn]:
+        return await self._database.read(naming.named, chat, text, limit, without, self._terms)
 
     async def move_chat(self, old: ChatKey, new: ChatKey) -> None:
         await self._database.write(moving.move_chat, old, new)
@@ -204,6 +219,9 @@ class SqlStore:
 
     async def holds(self, text: str) -> Sequence[str]:
         return await self._database.read(seeing.holds, text)
+
+    async def remains(self, text: str) -> Sequence[str]:
+        return await self._database.files_with(storable(text))
 
     async def verify(self) -> Sequence[str]:
         return await self._database.read(verify)

@@ -303,6 +303,18 @@ class DutyRow(Row, table=True):
     term: int = Field(sa_type=BigInteger)
 
 
+class EntityRow(Row, table=True):
+    """A turn that speaks of a name. `key` is what the name is known by; empty: names were looked for in the turn."""
+
+    __tablename__ = "entity"
+    __table_args__ = (KEYED,)
+
+    chat: str = Field(primary_key=True)
+    key: str = Field(primary_key=True)
+    turn: int = Field(primary_key=True, sa_type=BigInteger)
+    name: str
+
+
 METADATA = Row.metadata
 for _column in (column for table in METADATA.tables.values() for column in table.columns):
     if isinstance(_column.type, AutoString):  # keys are compared and sorted as SQLite does it, in whatever language
@@ -313,4 +325,4 @@ PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fa
 JOB, AUDIT, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "button"))
 ALLOW, BLOCK, PAIRING, MOVE = (METADATA.tables[name] for name in ("allow", "block", "pairing", "move"))
 LINK, LINK_CODE, WRONG_CODE = (METADATA.tables[name] for name in ("link", "link_code", "wrong_code"))
-ARCHIVE = METADATA.tables["archive"]
+ARCHIVE, ENTITY = METADATA.tables["archive"], METADATA.tables["entity"]

@@ -53,6 +53,7 @@ class Archive(Memory):
             found = await self._pointed_at(conversation, pointing, prompt.shown)
             room = min(self.tokens, max(prompt.room // 8, 0))
             lines = excerpts(found, pointing.text, prompt.counter, room, zone)
+            prompt.cite(found)
             prompt.add("excerpts of earlier talk", lines, place="excerpts", origin="archive of this chat")
 
     async def _pointed_at(self, here: Conversation, pointing: Pointing, shown: frozenset[int]) -> Sequence[Turn]:

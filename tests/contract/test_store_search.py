@@ -147,6 +147,17 @@ async def test_a_chat_that_moves_is_found_where_it_went(store: ConversationStore
     assert sorted(await words(store, "zeppelin tiger", new)) == ["a tiger", "a zeppelin"]
 
 
+async def test_a_branch_that_was_left_is_not_found(store: ConversationStore) -> None:
+    talk = Talk(store)
+    for text in ("a zeppelin", "a tiger"):
+        await talk.says(text)
+    here = await talk.loaded()
+    await store.move_head(here, here.turns[0].id, asides=[])
+    assert await words(store, "tiger zeppelin") == ["a zeppelin"]
+    await store.move_head(await talk.loaded(), here.head, asides=[])
+    assert await words(store, "tiger") != []
+
+
 async def test_any_text_can_be_looked_for(store: ConversationStore) -> None:
     await Talk(store).says("a zeppelin")
     for text in ("", "\0", "\ud800", "' OR 1=1 --", '"*" NEAR(', "x" * 10_000, "ｚｅｐｐｅｌｉｎ", "́" * 50, "🦊"):

@@ -10,6 +10,7 @@ from core.compactor import CompactorLimits
 from core.draft import FactRules
 from core.exchange import Limits
 from core.memory.archive import Archive
+from core.memory.entities import Entities
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.profile import FIELDS, Profile
 from core.memory.window import WindowLimits
@@ -18,14 +19,16 @@ from tests.fakes import ScriptedLLM
 SETTINGS = Settings(model=Model(base_url="http://127.0.0.1/v1"))
 
 
-def test_the_memories_of_the_settings_are_those_of_a_bot_that_names_none_and_the_archive() -> None:
-    history, profile, archive = chosen_memories(SETTINGS, ScriptedLLM())
+def test_the_memories_of_the_settings_are_those_of_a_bot_that_names_none_with_entities_and_the_archive() -> None:
+    history, profile, entities, archive = chosen_memories(SETTINGS, ScriptedLLM())
     assert [type(memory) for memory in default_memory()] == [type(memory) for memory in (history, profile)]
     assert isinstance(history, Keepmind)
     assert (history.limits, history.sizes) == (WindowLimits(), SummaryLimits())
     assert isinstance(profile, Profile)
     assert set(profile.fields) == set(FIELDS)
     assert profile.limits == fact_rules(SETTINGS) == FactRules()
+    assert isinstance(entities, Entities)
+    assert (entities.limit, entities.tokens) == (Entities().limit, Entities().tokens)
     assert isinstance(archive, Archive)
     assert (archive.limit, archive.tokens) == (Archive().limit, Archive().tokens)
 

@@ -224,3 +224,23 @@ async def test_the_verifier_names_each_fault(path: Path, store: SqlStore, damage
     by_hand(path, damage)
     assert any(fault.startswith(sentence) for fault in await store.verify())
     await asyncio.wait_for(store.load(PRIVATE_CHAT, ANN), 5) if "can't be read" not in sentence else None
+
+
+async def test_a_text_that_is_in_no_table_but_still_in_a_file_is_told(path: Path) -> None:
+    store = await open_store(str(path))
+    await Talk(store).says(MARKER)
+    await store.erase_chat(PRIVATE_CHAT)
+    assert [*await store.holds(MARKER), *await store.remains(MARKER)] == []
+    left = path.with_name(path.name + "-journal")
+    left.write_bytes(b"old " + MARKER.encode())
+    assert await store.remains(MARKER) == [f"the file {left}"]
+    await store.aclose()
+
+
+async def test_an_edited_text_stays_in_no_file(path: Path) -> None:
+    store = await open_store(str(path))
+    turn = await Talk(store).opens(MARKER)
+    assert await store.remains(MARKER) != []
+    await store.edit(PRIVATE_CHAT, turn.message.id, "another")
+    assert await store.remains(MARKER) == []
+    await store.aclose()

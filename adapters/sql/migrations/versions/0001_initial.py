@@ -107,6 +107,15 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "entity",
+        sa.Column("chat", sa.String(), nullable=False),
+        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("turn", sa.BigInteger(), nullable=False),
+        sa.Column("name", sa.String(), nullable=False),
+        sa.PrimaryKeyConstraint("chat", "key", "turn"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "fact",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("person", KEY, nullable=False),

@@ -1,0 +1,74 @@
+"""Names, and the turns that speak of them: noted once for each turn, found by what a message says."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+
+from sqlalchemy import bindparam, delete, select, update
+
+from adapters.sql.database import Transaction
+from adapters.sql.rows import TURN_COLUMNS, chat_key, is_id, to_turn
+from adapters.sql.statement import Statement, insert
+from adapters.sql.tables import ARCHIVE, ENTITY, TURN
+from core.conversation import Turn
+from core.kept import storable
+from core.messages import ChatKey
+from core.terms import Terms
+
+LOOKED_AT = ""
+"""The key of the row that says of a turn that names were looked for in it."""
+_in_chat = ENTITY.c.chat == bindparam("in_chat")
+_looked_at = select(ENTITY.c.turn).where(
+    ENTITY.c.chat == ARCHIVE.c.chat, ENTITY.c.key == LOOKED_AT, ENTITY.c.turn == ARCHIVE.c.turn
+)
+UNNAMED = Statement(
+    select(*TURN_COLUMNS)
+    .join(ARCHIVE, ARCHIVE.c.turn == TURN.c.id)
+    .where(ARCHIVE.c.chat == bindparam("in_chat"), ~_looked_at.exists())
+    .order_by(TURN.c.id)
+    .limit(bindparam("limit"))
+)
+NOTE = Statement(insert(ENTITY).values({c: bindparam(c.name) for c in ENTITY.c}).on_conflict_do_nothing())
+IS_THERE = Statement(
+    select(ARCHIVE.c.turn).where(ARCHIVE.c.chat == bindparam("in_chat"), ARCHIVE.c.turn == bindparam("of"))
+)
+ALL = Statement(
+    select(ENTITY.c.name, ENTITY.c.turn)
+    .where(_in_chat, ENTITY.c.key != LOOKED_AT)
+    .order_by(ENTITY.c.key, ENTITY.c.turn)
+)
+FORGET = Statement(delete(ENTITY).where(_in_chat, ENTITY.c.turn == bindparam("of_turn")))
+MOVE = Statement(update(ENTITY).where(_in_chat).values(chat=bindparam("to")))
+
+
+def unnamed(tx: Transaction, chat: ChatKey, limit: int) -> list[Turn]:
+    """Read turns in which names have not been looked for."""
+    return [to_turn(row) for row in tx.rows(UNNAMED, in_chat=chat_key(chat), limit=limit)]
+
+
+def name(tx: Transaction, chat: ChatKey, names: Mapping[int, Sequence[str]], terms: Terms) -> None:
+    """Note the names that turns speak of; what is erased meanwhile is passed over."""
+    key = chat_key(chat)
+    for turn, found in names.items():
+        if is_id(turn) and tx.value(IS_THERE, in_chat=key, of=turn) is not None:
+            keyed = {terms.key(storable(one)): storable(one) for one in found} | {LOOKED_AT: ""}
+            tx.many(NOTE, [{"chat": key, "key": k, "turn": turn, "name": n} for k, n in keyed.items()])
+
+
+def exported(tx: Transaction, chat: str, turns: Collection[int]) -> dict[str, list[int]]:
+    """Read the names that some turns of a chat speak of."""
+    found: dict[str, list[int]] = {}
+    for known, turn in tx.rows(ALL, in_chat=chat):
+        if turn in turns:
+            found.setdefault(known, []).append(turn)
+    return found
+
+
+def forget(tx: Transaction, chat: str, turns: Collection[int]) -> None:
+    """Forget what turns speak of; if they are still there, names are looked for in them again."""
+    tx.many(FORGET, [{"in_chat": chat, "of_turn": turn} for turn in turns])
+
+
+def move(tx: Transaction, old: str, new: str) -> None:
+    """Give all of one chat to another."""
+    tx.run(MOVE, in_chat=old, to=new)
