@@ -23,6 +23,7 @@ class Finding:
     fix: str = ""
 
 
+LATER = "Try again later; what answers there may tell more in a log of its own."
 Look = Callable[[], AsyncGenerator[Finding, None]]
 
 
@@ -54,7 +55,7 @@ def broken(room: str, about: str, says: str, fix: str) -> Finding:
 def refused(room: str, about: str, error: KeepmindError) -> Finding:
     """Find what an error says; behind its semicolon stands what to do."""
     says, _, fix = str(error).partition("; ")
-    return broken(room, about, sentence(says), sentence(fix))
+    return broken(room, about, sentence(says), sentence(fix) or LATER)
 
 
 def sentence(words: str) -> str:

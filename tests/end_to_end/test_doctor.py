@@ -71,6 +71,7 @@ class Page:
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         self.findings = findings
+        assert all(bool(one.fix) is (one.level != "fine") for one in findings)
 
     def of(self, room: str, about: str) -> Finding:
         """The only finding about something."""
