@@ -171,5 +171,6 @@ def seeded(kills: int, seed: int) -> Iterator[Step]:
     chance = random.Random(seed)
     for _ in range(kills):
         step = chance.choice(STEPS)
-        what = TALE if "edit" in step else ROME if "apply" in step else chance.choice([HELLO, STORY, TALE])
-        yield step, chance.randint(1, 3), what
+        what = chance.choice([HELLO, STORY, TALE])
+        what = TALE if "edit" in step else ROME if "apply" in step else STORY if step.endswith(" send") else what
+        yield step, chance.randint(1, 3), what  # a short answer that was shown growing is not sent, but edited
