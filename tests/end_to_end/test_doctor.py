@@ -561,3 +561,9 @@ def _all_of(terminal: int) -> bytes:
 
 def test_the_worst_of_nothing_is_fine() -> None:
     assert worst([]) == "fine"
+
+
+async def test_a_key_pasted_into_the_wrong_setting_is_not_shown(tmp_path: Path, model: ModelServer) -> None:
+    page = await look(tmp_path, asking(model, KEEPMIND_MODEL=KEY))
+    assert page.of("model", "answers").says.startswith("[hidden] answered in")
+    assert not any(KEY in f"{one.says}{one.fix}" for one in page.findings)
