@@ -117,7 +117,8 @@ def guessed(words: Sequence[str], script: str) -> list[str]:
     """Guess the languages that words of one script are in, the likeliest first; empty when nothing speaks for any."""
     found = _votes(words)
     if found:
-        return ["ukrainian"] if _is_ukrainian(words, script) else [name for name, _ in found.most_common(3)]
+        (_, most), *_ = likely = found.most_common(3)
+        return ["ukrainian"] if _is_ukrainian(words, script) else [name for name, votes in likely if 2 * votes > most]
     letters = set().union(*words)
     return [name for name, own in LETTERS_OF.items() if not letters.isdisjoint(own)]
 

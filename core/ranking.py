@@ -31,13 +31,16 @@ def ranked(turns: Sequence[str], wanted: Sequence[Wanted], *, limit: int, allowe
 
     `turns` are the terms of each turn, as `joined` writes them, in the order they were said.
     """
+    if not turns:
+        return []
     lengths = list(map(len, turns))
-    around = _around(lengths)
-    scores: dict[int, float] = {}
+    alone, amid = _penalties(lengths), _penalties(_around(lengths))
+    scores = [0.0] * len(turns)
     for counts in _found(turns, wanted):
-        _add(scores, counts, lengths, 1 - AMID)
-        _add(scores, _spread(counts, len(turns)), around, AMID)
-    return nlargest(limit, filter(allowed, scores), key=lambda number: (scores[number], number))
+        _add(scores, counts, alone, 1 - AMID)
+        _add(scores, _spread(counts, len(turns)), amid, AMID)
+    hits = (number for number, score in enumerate(scores) if score and allowed(number))
+    return nlargest(limit, hits, key=lambda number: (scores[number], number))
 
 
 def _found(turns: Sequence[str], wanted: Sequence[Wanted]) -> Iterable[Counts]:
@@ -81,19 +84,22 @@ def _around(lengths: Sequence[int]) -> list[int]:
 
 def _spread(counts: Counts, turns: int) -> Counts:
     """Count for each turn what is said in it and its neighbours."""
-    spread: dict[int, float] = {}
+    sums = [0.0] * (turns + AFTER + BEFORE)
     for number, count in counts.items():
-        for near in range(number - AFTER, number + BEFORE + 1):
-            spread[near] = spread.get(near, 0) + count
-    for outside in (*range(-AFTER, 0), *range(turns, turns + BEFORE)):
-        spread.pop(outside, None)
-    return spread
+        for near in range(number, number + AFTER + BEFORE + 1):
+            sums[near] += count
+    return {number: count for number, count in enumerate(sums[AFTER : AFTER + turns]) if count}
 
 
-def _add(scores: dict[int, float], counts: Counts, lengths: Sequence[int], weight: float) -> None:
+def _penalties(lengths: Sequence[int]) -> list[float]:
+    """Give what BM25 puts beside the count of a word, by how long each turn is."""
+    mean = sum(lengths) / len(lengths) or 1
+    least, slope = K1 * (1 - B), K1 * B / mean
+    return [least + slope * length for length in lengths]
+
+
+def _add(scores: list[float], counts: Counts, penalties: Sequence[float], weight: float) -> None:
     """Add the BM25 of one word to the scores."""
-    turns, mean = len(lengths), sum(lengths) / len(lengths) or 1
-    rarity = weight * math.log(1 + (turns - len(counts) + 0.5) / (len(counts) + 0.5))
+    gain = (K1 + 1) * weight * math.log(1 + (len(scores) - len(counts) + 0.5) / (len(counts) + 0.5))
     for number, count in counts.items():
-        dampened = count * (K1 + 1) / (count + K1 * (1 - B + B * lengths[number] / mean))
-        scores[number] = scores.get(number, 0) + rarity * dampened
+        scores[number] += gain * count / (count + penalties[number])

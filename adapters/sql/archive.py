@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from sqlalchemy import bindparam, delete, or_, select, update
@@ -15,7 +15,7 @@ from adapters.sql.tables import ARCHIVE, TURN
 from core.conversation import Turn
 from core.kept import chain
 from core.messages import ChatKey
-from core.search import Entry, Query, found, terms_replied, terms_said
+from core.search import Entry, terms_replied, terms_said
 from core.terms import Terms
 
 _this = (ARCHIVE.c.chat == bindparam("of_chat")) & (ARCHIVE.c.turn == bindparam("of_turn"))
@@ -37,7 +37,7 @@ ENTRIES = Statement(
     .order_by(ARCHIVE.c.turn)
 )
 PLACE = Statement(select(TURN.c.parent).where(TURN.c.id == bindparam("turn")))
-BY_ID = Statement(select(*TURN_COLUMNS).where(TURN.c.id == bindparam("turn")))
+BY_ID = Statement(select(*TURN_COLUMNS).where(TURN.c.id == bindparam("turn"), TURN.c.chat == bindparam("chat")))
 KEPT = Statement(select(ARCHIVE.c.turn, ARCHIVE.c.parent).where(ARCHIVE.c.chat == bindparam("chat")))
 _told = or_(TURN.c.state == "heard", TURN.c.answer.is_not(None))
 TOLD = Statement(select(TURN.c.id).where(TURN.c.chat == bindparam("chat"), _told))
@@ -83,14 +83,19 @@ def _reparent(tx: Transaction, chat: str, parents: Mapping[int, int | None]) -> 
     tx.many(REPARENT, [{"of_chat": chat, "of_turn": turn, "parent": parent} for turn, parent in parents.items()])
 
 
-def search(tx: Transaction, chat: ChatKey, query: Query, terms: Terms) -> list[Turn]:
-    """Find turns of a chat, best first."""
+def entries(tx: Transaction, chat: ChatKey) -> tuple[dict[int, Entry], int | None]:
+    """Read what the archive knows of all turns of a chat, and the chat's head."""
     key = chat_key(chat)
-    entries = {turn: Entry(turn, parent, at / 1e6, said) for turn, parent, at, said in tx.rows(ENTRIES, chat=key)}
+    known = {turn: Entry(turn, parent, at / 1e6, said) for turn, parent, at, said in tx.rows(ENTRIES, chat=key)}
     head = chats.state_of(tx, key, "").head
-    _add_open(tx, entries, head)
-    hits = (to_turn(row) for turn in found(entries, head, query, terms) for row in tx.rows(BY_ID, turn=turn))
-    return [turn for turn in hits if not turn.incognito]
+    _add_open(tx, known, head)
+    return known, head
+
+
+def read(tx: Transaction, chat: ChatKey, turns: Sequence[int]) -> list[Turn]:
+    """Read turns of a chat, in the order given; what has gone meanwhile, or is said incognito, is left out."""
+    rows = (row for turn in turns for row in tx.rows(BY_ID, turn=turn, chat=chat_key(chat)))
+    return [turn for turn in map(to_turn, rows) if not turn.incognito]
 
 
 def _add_open(tx: Transaction, entries: dict[int, Entry], head: int | None) -> None:

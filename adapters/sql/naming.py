@@ -8,7 +8,7 @@ from sqlalchemy import bindparam, select
 
 from adapters.sql import archive
 from adapters.sql.database import Transaction
-from adapters.sql.rows import chat_key, to_turn
+from adapters.sql.rows import chat_key
 from adapters.sql.statement import Statement
 from adapters.sql.tables import ENTITY
 from core.conversation import Turn
@@ -34,5 +34,4 @@ def named(tx: Transaction, chat: ChatKey, text: str, limit: int, without: Collec
     if turns:
         turns &= archive.path(tx, key)
     newest = sorted(turns - set(without), reverse=True)[:limit]
-    found = (to_turn(row) for turn in newest for row in tx.rows(archive.BY_ID, turn=turn))
-    return [turn for turn in found if not turn.incognito]
+    return archive.read(tx, chat, newest)

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
@@ -42,7 +43,7 @@ from core.errors import StoreError
 from core.facts import Change, Facts
 from core.kept import storable
 from core.messages import ChatKey, Message, Person
-from core.search import Query
+from core.search import Query, found
 from core.store import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt, Stats
 from core.terms import Stem, Terms
 
@@ -115,7 +116,9 @@ class SqlStore:
         return await self._database.read(erasure.said, chat, message_id)
 
     async def search(self, chat: ChatKey, query: Query) -> Sequence[Turn]:
-        return await self._database.read(archive.search, chat, query, self._terms)
+        entries, head = await self._database.read(archive.entries, chat)
+        hits = await asyncio.to_thread(found, entries, head, query, self._terms)  # long chats hold nobody up
+        return await self._database.read(archive.read, chat, hits) if hits else []
 
     async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
         return await self._database.read(entities.unnamed, chat, limit)

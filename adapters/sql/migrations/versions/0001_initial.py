@@ -108,8 +108,8 @@ def upgrade() -> None:
     )
     op.create_table(
         "entity",
-        sa.Column("chat", sa.String(), nullable=False),
-        sa.Column("key", sa.String(), nullable=False),
+        sa.Column("chat", KEY, nullable=False),
+        sa.Column("key", KEY, nullable=False),
         sa.Column("turn", sa.BigInteger(), nullable=False),
         sa.Column("name", sa.String(), nullable=False),
         sa.PrimaryKeyConstraint("chat", "key", "turn"),
