@@ -199,6 +199,18 @@ def upgrade(as_data: bool) -> None:
     click.echo(as_json({"up_to_date": True}) if as_data else "The database is up to date.")
 
 
+@db.command()
+@click.argument("file", type=click.Path(path_type=Path))
+@as_data
+def backup(file: Path, as_data: bool) -> None:
+    """Copy the database to a new FILE while the bot runs; of PostgreSQL, print the command that does."""
+    from adapters.sql import back_up
+
+    command = _await(back_up(_settings().storage.url, file))
+    told = command or f"The database was copied to {file}."
+    click.echo(as_json({"command": command} if command else {"copied": str(file)}) if as_data else told)
+
+
 @keepmind.command()
 @click.option("--all", "everything", is_flag=True, help="Every chat over its low-water mark, quiet or not.")
 @as_data

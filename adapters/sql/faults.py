@@ -8,6 +8,8 @@ from core.errors import StoreError
 
 ELSEWHERE = "set KEEPMIND_DATABASE_URL to another"
 
+DAMAGED = f"is damaged and was left as it is; bring back a copy of it, or {ELSEWHERE}."
+
 _SENTENCES = {
     sqlite3.SQLITE_BUSY: "is locked by another program; stop that program, or try again later.",
     sqlite3.SQLITE_LOCKED: "is locked by another program; stop that program, or try again later.",
@@ -15,7 +17,7 @@ _SENTENCES = {
     sqlite3.SQLITE_READONLY: f"is read-only; make it writable or {ELSEWHERE}.",
     sqlite3.SQLITE_PERM: f"may not be accessed; give the bot the right to, or {ELSEWHERE}.",
     sqlite3.SQLITE_CANTOPEN: f"can't be opened; check that its folder exists and is writable, or {ELSEWHERE}.",
-    sqlite3.SQLITE_CORRUPT: f"is damaged and was left as it is; bring back a copy of it, or {ELSEWHERE}.",
+    sqlite3.SQLITE_CORRUPT: DAMAGED,
     sqlite3.SQLITE_NOTADB: f"is not a SQLite database and was left as it is; {ELSEWHERE}.",
     sqlite3.SQLITE_IOERR: "can't be read or written because its disk fails; check the disk.",
     sqlite3.SQLITE_TOOBIG: "can't take a text this large.",

@@ -22,7 +22,7 @@ from sqlalchemy.pool import NullPool
 
 from adapters.sql.cache import Cache
 from adapters.sql.database import P, Prepare, R, Row, Transaction, Work
-from adapters.sql.faults import ELSEWHERE, store_error, unreadable
+from adapters.sql.faults import DAMAGED, ELSEWHERE, store_error, unreadable
 from adapters.sql.statement import Statement
 from core.duty import Alone, Duty
 from core.errors import StoreError
@@ -32,6 +32,8 @@ Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
 WRITE, READ, NONE = "BEGIN IMMEDIATE", "BEGIN", ""
 LAZY = ("OFF", "NORMAL")
 """The values of `synchronous` with which a commit does not wait for the disk."""
+CHECKED = 50_000_000
+"""How many bytes a file has at most that is looked through at the start: for more that would take too long."""
 MOVE_AFTER = 300
 """How many transactions the log holds before it is moved into the file: a few megabytes."""
 
@@ -240,6 +242,7 @@ class SqliteDatabase:
         self._raw = _raw(connection)
         self._transaction = SqliteTransaction(self._raw, self._cache)
         self._closing.callback(self._transaction.close)
+        _check_soundness(self._raw, self.where)
         prepare(connection, self.where)
         for pragma in ("journal_mode=WAL", f"synchronous={self._synchronous}", "wal_autocheckpoint=0"):
             self._raw.execute(f"PRAGMA {pragma}")
@@ -316,6 +319,13 @@ def _files_with(where: str, text: bytes) -> list[str]:
 def _is_in(file: Path, text: bytes) -> bool:
     with file.open("rb") as opened, mmap(opened.fileno(), 0, access=ACCESS_READ) as content:
         return content.find(text) >= 0
+
+
+def _check_soundness(connection: sqlite3.Connection, where: str) -> None:
+    if Path(where).exists() and Path(where).stat().st_size <= CHECKED:
+        ((found,),) = connection.execute("PRAGMA quick_check(1)").fetchall()
+        if found != "ok":
+            raise StoreError(f"The database {where} {DAMAGED}")
 
 
 def _check_folder(where: str) -> None:

@@ -28,6 +28,7 @@ COMMANDS = [
     ["model", "fetch"],
     ["db"],
     ["db", "upgrade"],
+    ["db", "backup"],
     ["compact"],
     ["init"],
     ["doctor"],

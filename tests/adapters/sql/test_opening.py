@@ -207,7 +207,8 @@ async def test_a_lock_that_lasts_is_told_and_one_that_passes_is_waited_for(path:
     await store.aclose()
 
 
-async def test_a_damaged_database_is_told_and_not_overwritten(path: Path) -> None:
+async def damage(path: Path) -> bytes:
+    """Make a database and damage its file; give its bytes from then on."""
     store = await open_store(str(path))
     talk = Talk(store)
     for n in range(60):
@@ -216,9 +217,21 @@ async def test_a_damaged_database_is_told_and_not_overwritten(path: Path) -> Non
     await store.aclose()
     whole = path.read_bytes()
     sound = len(whole) * 3 // 4
-    path.write_bytes(whole[:sound] + b"\xa5" * (len(whole) - sound))
-    damaged = path.read_bytes()
+    return whole[:sound] + b"\xa5" * (len(whole) - sound)
+
+
+async def test_a_damaged_database_is_told_at_the_start_and_not_overwritten(path: Path) -> None:
+    damaged = await damage(path)
+    path.write_bytes(damaged)
+    assert "is damaged and was left as it is; bring back a copy" in await refusal(path)
+    assert path.read_bytes() == damaged
+
+
+async def test_a_database_damaged_while_it_is_open_is_told(path: Path) -> None:
+    damaged = await damage(path)
     store = await open_store(str(path))
+    await store._database.read(lambda tx: tx.sql("PRAGMA shrink_memory"))  # or what was read is remembered
+    path.write_bytes(damaged)
     with pytest.raises(StoreError, match="is damaged and was left as it is; bring back a copy"):
         await store.load(PRIVATE_CHAT, ANN)
     await store.aclose()

@@ -111,7 +111,7 @@ def upgrade() -> None:
         sa.Column("chat", KEY, nullable=False),
         sa.Column("key", KEY, nullable=False),
         sa.Column("turn", sa.BigInteger(), nullable=False),
-        sa.Column("name", sa.String(), nullable=False),
+        sa.Column("name", KEY, nullable=False),
         sa.PrimaryKeyConstraint("chat", "key", "turn"),
         sqlite_with_rowid=False,
     )

@@ -1,0 +1,65 @@
+"""A copy of the database, whole though the bot runs: made for SQLite, told how for PostgreSQL."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import shlex
+import sqlite3
+from contextlib import closing, suppress
+from pathlib import Path
+
+from sqlalchemy import URL, make_url
+
+from adapters.sql.address import is_postgresql, to_address
+from adapters.sql.sqlite import explained, look
+from adapters.sql.upgrade import current
+from core.errors import StoreError
+
+
+async def back_up(url: str, copy: Path) -> str:
+    """Copy a SQLite database to a file that is not there yet; give nothing, or else the command that is to be run.
+
+    Raises StoreError, leaving no file, when it can't be copied or the copy is not whole.
+    """
+    if is_postgresql(url):
+        return _dump(make_url(to_address(url).url), copy)
+    if await look(url, current) is None:
+        raise StoreError("There is no database yet, so nothing to copy.")
+    source = url if "://" not in url else make_url(url).database or ""
+    await asyncio.to_thread(_copy, source, copy)
+    return ""
+
+
+def _dump(url: URL, copy: Path) -> str:
+    host = url.host or str(url.query.get("host", ""))
+    given = {"host": host, "port": url.port, "username": url.username, "dbname": url.database, "file": copy}
+    options = [f"--{name}={value}" for name, value in given.items() if value]
+    return shlex.join(["pg_dump", "--format=custom", *options])
+
+
+def _copy(source: str, copy: Path) -> None:
+    _make(copy)
+    try:
+        with closing(_opened(source)) as original, closing(sqlite3.connect(copy)) as made:
+            original.backup(made)
+            ((found,),) = made.execute("PRAGMA quick_check(1)").fetchall()
+        if found != "ok":
+            raise StoreError(f"The database {source} is damaged; an older copy may still be whole.")
+    except BaseException as error:
+        with suppress(OSError):
+            copy.unlink()
+        raise explained(error, source) if isinstance(error, sqlite3.Error) else error from None
+
+
+def _opened(source: str) -> sqlite3.Connection:
+    return sqlite3.connect(source if source.startswith("file:") else Path(source).expanduser(), uri="file:" in source)
+
+
+def _make(copy: Path) -> None:
+    try:
+        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
+    except FileExistsError:
+        raise StoreError(f"{copy} is there already and was left as it is; name another file.") from None
+    except OSError as error:
+        raise StoreError(f"{copy} can't be written: {error.strerror}.") from None
