@@ -26,14 +26,12 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from adapters.snowball import stem
-from adapters.sql import SqlStore, archive, open_store
-from adapters.sql.database import Transaction
+from adapters.sql import SqlStore, open_store
 from adapters.tiktoken import TiktokenCounter
-from core.conversation import Answer, State, Turn
+from core.conversation import Answer, State
 from core.memory.excerpts import excerpts
 from core.messages import Attachment, ChatKey, Message, Person
 from core.search import Query
-from core.terms import Terms
 
 START = datetime(2024, 1, 1, tzinfo=UTC)
 KINDS = {1: "several turns", 2: "a time", 3: "common sense", 4: "one turn", 5: "a trap"}
@@ -176,15 +174,13 @@ async def crowd(talks: Sequence[Conversation], turns: int, chats: int, folder: P
 async def cost(talks: Sequence[Conversation], folder: Path, rounds: int = 4000) -> None:
     """Print what indexing adds to a turn: the same turns with and without it, by turns."""
     lines = [line for talk in talks for line in talk.said]
-    add, spent = archive.add, {True: list[float](), False: list[float]()}
-    stores = {on: await open_store(str(folder / f"cost-{on}.db"), stem=stem) for on in spent}
+    spent = {True: list[float](), False: list[float]()}
+    stores = {on: await open_store(str(folder / f"cost-{on}.db"), stem=stem, indexing=on) for on in spent}
     for number in range(rounds):
         dice = random.Random(number)
         line, reply, chat = dice.choice(lines), dice.choice(lines)["text"], ChatKey("replay", str(dice.randrange(50)))
         for on, store in stores.items():
-            archive.add = add if on else _nothing
             spent[on].append(await _turn(store, message(line, number, chat), reply))
-    archive.add = add
     for store in stores.values():
         await store.aclose()
     indexed, bare = (statistics.median(spent[on][rounds // 4 :]) * 1e3 for on in (True, False))
@@ -197,10 +193,6 @@ async def _turn(store: SqlStore, said: Message, reply: str) -> float:
     _, turn = await store.open([said], tokens=0, at=said.sent_at)
     await store.save(replace(turn, state=State.ANSWERED, answer=Answer(reply)))
     return time.process_time() - begun
-
-
-def _nothing(tx: Transaction, chat: str, turn: Turn, terms: Terms) -> None:
-    """Index nothing."""
 
 
 async def measure(path: Path, turns: int, chats: int) -> None:

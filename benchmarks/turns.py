@@ -113,7 +113,7 @@ async def ours(path: Path) -> AsyncIterator[Ours]:
     """Our bot with the default memories, real tokens and compaction."""
     counter, settings = TiktokenCounter("gpt-4o-mini"), with_server()
     model = Replay(counter)
-    store = await open_store(f"sqlite:///{path}")
+    store = await open_store(f"sqlite:///{path}", indexing=settings.memory.searches)
     bot = Bot(load_persona("default"), memory=chosen_memories(settings, model))
     yield Ours(store, build(bot, Ports(store, model, counter, SystemClock(), [Nowhere()]), allowed=["*"]))
     await store.aclose()

@@ -97,7 +97,7 @@ async def open_database(settings: Settings) -> AsyncIterator[ConversationStore]:
 
     if settings.storage.database_url is None:
         _make_folder(settings.storage.data_dir)
-    store = await open_store(settings.storage.url, stem=stem)
+    store = await open_store(settings.storage.url, stem=stem, indexing=settings.memory.searches)
     try:
         yield store
     finally:

@@ -104,9 +104,15 @@ class Memory(Section):
     )
     buffer_keep: int = Field(2, ge=0, le=1_000_000, description="Turns that stay raw when it has folded.")
     entities: bool = Field(
-        True, description="Whether what was said of people, places and things comes back when they are named again."
+        False, description="Whether what was said of people, places and things comes back when they are named again."
     )
-    archive: bool = Field(True, description="Whether all that was ever said here is searched when it is asked for.")
+    archive: bool = Field(False, description="Whether all that was ever said here is searched when it is asked for.")
+
+    @property
+    def searches(self) -> bool:
+        """Whether what is said is looked for on the way to an answer, so that its terms are kept as it is said."""
+        wanted = {"archive", "entities"}
+        return self.archive or self.entities or not wanted.isdisjoint(self.beside)
 
 
 class Window(Section):

@@ -48,15 +48,36 @@ LOST = Statement(
 )
 
 
-def add(tx: Transaction, chat: str, turn: Turn, terms: Terms) -> None:
-    """Keep the terms of a turn; where an edit has left those of what was said, only those of the answer."""
-    tx.run(ADD, **_row(chat, turn, terms))
+def add(tx: Transaction, chat: str, turn: Turn, terms: Terms | None) -> None:
+    """Keep the terms of a turn; where an edit has left those of what was said, only those of the answer.
+
+    Without `terms` they are made when something is first looked for in the chat.
+    """
+    if terms is not None:
+        tx.run(ADD, **_row(chat, turn, terms))
 
 
-def reword(tx: Transaction, chat: str, turn: Turn, terms: Terms) -> None:
+def reword(tx: Transaction, chat: str, turn: Turn, terms: Terms | None) -> None:
     """Keep the terms of what was said in a turn that was edited, answered or not."""
-    tx.run(REWORD, **_row(chat, turn, terms))
+    if terms is None:
+        tx.run(DELETE, of_chat=chat, of_turn=turn.id)
+    else:
+        tx.run(REWORD, **_row(chat, turn, terms))
     entities.forget(tx, chat, [turn.id])
+
+
+def behind(tx: Transaction, chat: ChatKey) -> list[int]:
+    """Name the turns of a chat that were told while no terms were kept."""
+    key = chat_key(chat)
+    kept = {turn for turn, _ in tx.rows(KEPT, chat=key)}
+    return [turn for (turn,) in tx.rows(TOLD, chat=key) if turn not in kept]
+
+
+def catch_up(tx: Transaction, chat: ChatKey, turns: Sequence[int], terms: Terms) -> None:
+    """Keep the terms of turns that have none yet."""
+    key = chat_key(chat)
+    for turn in read(tx, chat, turns):
+        add(tx, key, turn, terms)
 
 
 def _row(chat: str, turn: Turn, terms: Terms) -> dict[str, Any]:
@@ -116,14 +137,11 @@ def path(tx: Transaction, chat: str) -> set[int]:
 
 
 def faults(tx: Transaction, chat: str, parents: Mapping[int, int | None]) -> Iterator[str]:
-    """Check that the archive of a chat knows every turn that was told, and each by its parent."""
+    """Check that the archive of a chat knows each turn by its parent."""
     kept: dict[int, int | None] = dict(tx.rows(KEPT, chat=chat))
-    told = {turn for (turn,) in tx.rows(TOLD, chat=chat)}
     for turn, parent in parents.items():
         if turn in kept and kept[turn] != parent:
             yield f"The archive of {chat} does not know the place of turn {turn}."
-        if turn in told and turn not in kept:
-            yield f"The archive of {chat} does not know turn {turn}."
 
 
 def strays(tx: Transaction) -> Iterator[str]:

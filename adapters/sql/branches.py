@@ -55,7 +55,9 @@ def _lead(tx: Transaction, seen: Conversation, to: int | None, asides: Sequence[
     tx.cache.paths.drop(key)
 
 
-def add_turns(tx: Transaction, chat: ChatKey, turns: Sequence[Turn], under: int | None, terms: Terms) -> list[Turn]:
+def add_turns(
+    tx: Transaction, chat: ChatKey, turns: Sequence[Turn], under: int | None, terms: Terms | None
+) -> list[Turn]:
     """Store turns that are done, without moving the head."""
     key = chat_key(chat)
     tx.hold(key)
@@ -74,7 +76,7 @@ def add_turns(tx: Transaction, chat: ChatKey, turns: Sequence[Turn], under: int 
     return added
 
 
-def _add(tx: Transaction, key: str, turn: Turn, terms: Terms) -> Turn:
+def _add(tx: Transaction, key: str, turn: Turn, terms: Terms | None) -> Turn:
     chat = storable(turn.chat)
     messages, body = to_body(MESSAGES_JSON, tuple(replace(m, chat=chat) for m in turn.messages))
     answer, answer_body = to_body(ANSWER_JSON, turn.answer) if turn.answer else (None, None)

@@ -275,7 +275,7 @@ def _withdraw_history(tx: Transaction, person: str, scope: str, gone: Gone, turn
     return Counter(changes=tx.many(DELETE_CHANGE, [{"row": row} for row in doomed]))
 
 
-def edit(tx: Transaction, chat: ChatKey, message_id: str, text: str, terms: Terms) -> bool:
+def edit(tx: Transaction, chat: ChatKey, message_id: str, text: str, terms: Terms | None) -> bool:
     """Replace the text of a message, waiting or in its turn, and take back what was made from the old one."""
     key, message_id, text = chat_key(chat), storable(message_id), storable(text)
     this = {"in_chat": key, "of_message": message_id}
@@ -293,7 +293,7 @@ def edit(tx: Transaction, chat: ChatKey, message_id: str, text: str, terms: Term
     return holding is not None
 
 
-def reword(tx: Transaction, chat: ChatKey, turn_id: int, messages: Sequence[Message], terms: Terms) -> bool:
+def reword(tx: Transaction, chat: ChatKey, turn_id: int, messages: Sequence[Message], terms: Terms | None) -> bool:
     """Put other messages in the place of a turn's."""
     key, turn = chat_key(chat), read_turn(tx, turn_id)
     if turn is None or chat_key(turn.chat) != key:
@@ -321,7 +321,7 @@ def _holding(tx: Transaction, chat: str, message_id: str, turn: int | None) -> T
     return None
 
 
-def _reword(tx: Transaction, chat: str, turn: Turn, messages: tuple[Message, ...], terms: Terms) -> None:
+def _reword(tx: Transaction, chat: str, turn: Turn, messages: tuple[Message, ...], terms: Terms | None) -> None:
     messages, body = to_body(MESSAGES_JSON, messages)
     if messages == turn.messages:
         return

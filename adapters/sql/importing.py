@@ -26,7 +26,7 @@ ADD = Statement(insert(TURN).values({name: bindparam(name) for name in _GIVEN} |
 Ids = dict[int | None, int | None]
 
 
-def bring_in(tx: Transaction, person: Person, brought: Brought, terms: Terms) -> None:
+def bring_in(tx: Transaction, person: Person, brought: Brought, terms: Terms | None) -> None:
     """Store what a person brings along."""
     tx.hold(chat_key(brought.chat))
     for scope, past in brought.past.items():
@@ -39,7 +39,7 @@ def bring_in(tx: Transaction, person: Person, brought: Brought, terms: Terms) ->
         _add_line(tx, brought, terms)
 
 
-def _add_line(tx: Transaction, brought: Brought, terms: Terms) -> None:
+def _add_line(tx: Transaction, brought: Brought, terms: Terms | None) -> None:
     key = chat_key(brought.chat)
     if tx.rows(PARENTS, chat=key):
         raise StaleBase("The chat has turns of its own.")
@@ -53,7 +53,7 @@ def _add_line(tx: Transaction, brought: Brought, terms: Terms) -> None:
     tx.cache.clear()
 
 
-def _add_turn(tx: Transaction, chat: str, turn: Turn, terms: Terms) -> int:
+def _add_turn(tx: Transaction, chat: str, turn: Turn, terms: Terms | None) -> int:
     messages, said = to_body(MESSAGES_JSON, turn.messages)
     rounds, ran = to_body(ROUNDS_JSON, turn.rounds) if turn.rounds else ((), "[]")
     answer, answered = to_body(ANSWER_JSON, turn.answer) if turn.answer else (None, None)

@@ -51,9 +51,11 @@ from core.terms import Stem, Terms
 class SqlStore:
     """A ConversationStore in a SQLite database; get one from `open_store`."""
 
-    def __init__(self, database: Database, terms: Terms) -> None:
+    def __init__(self, database: Database, terms: Terms, *, indexing: bool = True) -> None:
         self._database = database
         self._terms = terms
+        self._kept = terms if indexing else None
+        self._caught_up: set[ChatKey] = set()
 
     async def receive(self, message: Message, *, keep: bool = True) -> bool:
         return await self._database.single(inbox.receive, message, keep)
@@ -62,16 +64,16 @@ class SqlStore:
         return await self._database.read(inbox.waiting)
 
     async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:
-        return await self._database.quick(turns.begin, messages, state, tokens, at, self._terms)
+        return await self._database.quick(turns.begin, messages, state, tokens, at, self._kept)
 
     async def load(self, chat: ChatKey, person: Person | None = None, *, private: bool = True) -> Conversation:
         return await self._database.read(turns.load, chat, person, private)
 
     async def open(self, messages: Sequence[Message], *, tokens: int, at: datetime) -> tuple[Conversation, Turn]:
-        return await self._database.quick(turns.open_turn, messages, tokens, at, self._terms)
+        return await self._database.quick(turns.open_turn, messages, tokens, at, self._kept)
 
     async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
-        await self._database.quick(turns.save, turn, jobs, self._terms)
+        await self._database.quick(turns.save, turn, jobs, self._kept)
 
     async def progress(self, turn_id: int, *, chunk: int, preview: str, state: State) -> None:
         await self._database.single(turns.progress, turn_id, chunk, preview, state)
@@ -92,7 +94,7 @@ class SqlStore:
         await self._database.write(branches.move_head, seen, to, asides)
 
     async def add_turns(self, chat: ChatKey, turns: Sequence[Turn], *, under: int | None = None) -> Sequence[Turn]:
-        return await self._database.write(branches.add_turns, chat, turns, under, self._terms)
+        return await self._database.write(branches.add_turns, chat, turns, under, self._kept)
 
     async def branches(self, chat: ChatKey) -> Sequence[Branch]:
         return await self._database.read(branches.branches, chat)
@@ -101,13 +103,13 @@ class SqlStore:
         return await self._database.read(branches.line, chat, turn_id)
 
     async def reword(self, chat: ChatKey, turn_id: int, messages: Sequence[Message]) -> bool:
-        return await self._database.write(erasure.reword, chat, turn_id, messages, self._terms)
+        return await self._database.write(erasure.reword, chat, turn_id, messages, self._kept)
 
     async def raise_epoch(self, chat: ChatKey) -> int:
         return await self._database.write(chats.raise_epoch, chat)
 
     async def edit(self, chat: ChatKey, message_id: str, text: str) -> bool:
-        edited = await self._database.write(erasure.edit, chat, message_id, text, self._terms)
+        edited = await self._database.write(erasure.edit, chat, message_id, text, self._kept)
         if edited:
             await self._database.erased()
         return edited
@@ -116,12 +118,23 @@ class SqlStore:
         return await self._database.read(erasure.said, chat, message_id)
 
     async def search(self, chat: ChatKey, query: Query) -> Sequence[Turn]:
+        await self._catch_up(chat)
         entries, head = await self._database.read(archive.entries, chat)
         hits = await asyncio.to_thread(found, entries, head, query, self._terms)  # long chats hold nobody up
         return await self._database.read(archive.read, chat, hits) if hits else []
 
     async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
+        await self._catch_up(chat)
         return await self._database.read(entities.unnamed, chat, limit)
+
+    async def _catch_up(self, chat: ChatKey) -> None:
+        """Keep the terms of what was told while they were not kept as it was said."""
+        if chat in self._caught_up:
+            return
+        if behind := await self._database.read(archive.behind, chat):
+            await self._database.write(archive.catch_up, chat, behind, self._terms)
+        if self._kept is not None:
+            self._caught_up.add(chat)
 
     async def name(self, chat: ChatKey, names: Mapping[int, Sequence[str]]) -> None:
         await self._database.write(entities.name, chat, names, self._terms)
@@ -151,7 +164,7 @@ class SqlStore:
         return await self._database.read(facts.changes, person, scope, limit)
 
     async def bring_in(self, person: Person, brought: Brought) -> None:
-        await self._database.write(importing.bring_in, person, brought, self._terms)
+        await self._database.write(importing.bring_in, person, brought, self._kept)
 
     async def settings(self, person: Person) -> PersonSettings:
         return await self._database.single(facts.settings, person)
@@ -304,12 +317,14 @@ async def open_store(
     chats: int = 1000,
     connections: int = 8,
     stem: Stem | None = None,
+    indexing: bool = True,
 ) -> SqlStore:
     """Open the database at a path, or at a `sqlite:///` or `postgresql://` address, made or brought up to date first.
 
     `patience` is how many seconds to wait for what other programs hold, or for a lost server. Of SQLite: `synchronous`
     is its own setting, `chats` how many chats are kept decoded. Of PostgreSQL: `connections` is how many there are at
-    most. `stem` gives the stems of words, by which what was said is found.
+    most. `stem` gives the stems of words, by which what was said is found. With `indexing` these are kept as turns are
+    saved; without it a turn costs less, and they are made when something is first looked for in its chat.
     Raises StoreError, leaving the database as it is, when it can't be used or is not ours.
     """
     database: Database
@@ -320,7 +335,7 @@ async def open_store(
     else:
         database = SqliteDatabase(url, synchronous=synchronous, patience=patience, cache=Cache(chats))
     await database.start(upgrade.upgrade)
-    return SqlStore(database, Terms(stem))
+    return SqlStore(database, Terms(stem), indexing=indexing)
 
 
 async def read_schema(url: str) -> Schema:

@@ -61,7 +61,9 @@ BY_ID = Statement(select(*TURN_COLUMNS).where(_this))
 OPEN = Statement(select(*TURN_COLUMNS).where(text("state IN ('received', 'answered')")).order_by(TURN.c.id))
 
 
-def begin(tx: Transaction, messages: Sequence[Message], state: State, tokens: int, at: datetime, terms: Terms) -> Turn:
+def begin(
+    tx: Transaction, messages: Sequence[Message], state: State, tokens: int, at: datetime, terms: Terms | None
+) -> Turn:
     """Take waiting messages into a new turn at the head."""
     tx.hold(chat_key(messages[0].chat))
     chat = chats.state_of(tx, chat_key(messages[0].chat), "")
@@ -69,7 +71,7 @@ def begin(tx: Transaction, messages: Sequence[Message], state: State, tokens: in
 
 
 def open_turn(
-    tx: Transaction, messages: Sequence[Message], tokens: int, at: datetime, terms: Terms
+    tx: Transaction, messages: Sequence[Message], tokens: int, at: datetime, terms: Terms | None
 ) -> tuple[Conversation, Turn]:
     """Begin a turn and load its conversation."""
     asked = messages[0]
@@ -89,7 +91,7 @@ def _begin(
     state: State,
     tokens: int,
     at: datetime,
-    terms: Terms,
+    terms: Terms | None,
 ) -> Turn:
     clean, bodies = zip(*map(body_of, messages), strict=True)
     first, key, micros = clean[0], chat_key(clean[0].chat), to_micros(at)
@@ -156,7 +158,7 @@ def _conversation(
     )
 
 
-def save(tx: Transaction, turn: Turn, jobs: Sequence[Job], terms: Terms) -> None:
+def save(tx: Transaction, turn: Turn, jobs: Sequence[Job], terms: Terms | None) -> None:
     """Store what a turn has become, if it is still wanted."""
     key = chat_key(turn.chat)
     become, bodies = _become(turn)
