@@ -19,14 +19,21 @@ from tests.fakes import ScriptedLLM
 SETTINGS = Settings(model=Model(base_url="http://127.0.0.1/v1"))
 
 
-def test_the_memories_of_the_settings_are_those_of_a_bot_that_names_none_with_entities_and_the_archive() -> None:
-    history, profile, entities, archive = chosen_memories(SETTINGS, ScriptedLLM())
+def test_the_memories_of_the_settings_are_those_of_a_bot_that_names_none() -> None:
+    history, profile = chosen_memories(SETTINGS, ScriptedLLM())
     assert [type(memory) for memory in default_memory()] == [type(memory) for memory in (history, profile)]
     assert isinstance(history, Keepmind)
     assert (history.limits, history.sizes) == (WindowLimits(), SummaryLimits())
     assert isinstance(profile, Profile)
     assert set(profile.fields) == set(FIELDS)
     assert profile.limits == fact_rules(SETTINGS) == FactRules()
+
+
+def test_a_line_each_turns_entities_and_the_archive_on() -> None:
+    memory = SETTINGS.memory.model_copy(update={"entities": True, "archive": True})
+    assert not SETTINGS.memory.searches
+    assert memory.searches
+    _, _, entities, archive = chosen_memories(SETTINGS.model_copy(update={"memory": memory}), ScriptedLLM())
     assert isinstance(entities, Entities)
     assert (entities.limit, entities.tokens) == (Entities().limit, Entities().tokens)
     assert isinstance(archive, Archive)
