@@ -65,7 +65,7 @@ class Delivery:
                 out = Outgoing(turn.chat, chunks[turn.chunk], choices=offered, asker=turn.message.asker)
                 turn = await self._chunk(turn, out)
         except Unreachable as error:
-            self._count("unreachable")
+            self.count("unreachable")
             logger.warning("turn %s can't be delivered: %s", turn.id, error)
         delivered = turn.changed(state=State.DELIVERED)
         return delivered if turn.incognito else await self.note(delivered)  # it stays open until it is erased
@@ -79,12 +79,12 @@ class Delivery:
         out = replace(out, nonce=nonce, reply_to=reply_to)
         try:
             await self.patiently(out.chat, partial(self._noted, turn, sent, out))
-            self._count("sent")
+            self.count("sent")
         except Ambiguous:
-            self._count("ambiguous")
+            self.count("ambiguous")
             logger.warning("chunk %s of turn %s: no reply came back, it is not sent again", sent.chunk, turn.id)
         except Refused as error:
-            self._count("refused")
+            self.count("refused")
             logger.error("chunk %s of turn %s was refused: %s", sent.chunk, turn.id, error)
         return sent
 
@@ -106,9 +106,9 @@ class Delivery:
                 continue
             except Refused:
                 return False
-            self._count("sent")
+            self.count("sent")
             return True
-        self._count("ambiguous")
+        self.count("ambiguous")
         return True
 
     async def patiently(self, chat: ChatKey, send: Callable[[], Awaitable[T]]) -> T:
@@ -123,7 +123,7 @@ class Delivery:
 
     def keep_closed(self, chat: ChatKey, seconds: float) -> None:
         """Send nothing to a chat for as long as the platform asked."""
-        self._count("waits")
+        self.count("waits")
         self._closed[chat] = self.clock.now() + timedelta(seconds=seconds)
 
     async def wait_open(self, chat: ChatKey) -> None:
@@ -156,7 +156,8 @@ class Delivery:
             logger.warning("a message in %s was not replaced: %s", out.chat, type(error).__name__)
             return False
 
-    def _count(self, outcome: str) -> None:
+    def count(self, outcome: str) -> None:
+        """Count what became of a chunk: a field of `Counts`."""
         setattr(self.counts, outcome, getattr(self.counts, outcome) + 1)
         self._meter.chunk(self.adapter.platform, outcome)
 

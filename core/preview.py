@@ -58,7 +58,8 @@ class Preview:
                 await self._update(self.text)
                 await self._delivery.clock.sleep(self._adapter.pace or 0)
         except DeliveryError as error:
-            self._delivery.counts.ambiguous += isinstance(error, Ambiguous)
+            if isinstance(error, Ambiguous):
+                self._delivery.count("ambiguous")
             logger.info("the preview of turn %s ends: %s", self._turn.id, type(error).__name__)
         except Exception as error:  # a preview costs nobody their answer
             logger.warning("the preview of turn %s met a bug: %s", self._turn.id, type(error).__name__)

@@ -5,13 +5,15 @@ from __future__ import annotations
 import asyncio
 import logging
 import sys
+import threading
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 import discord
 import yarl
 from discord import app_commands
-from discord.gateway import DiscordWebSocket
+from discord.gateway import DiscordWebSocket, KeepAliveHandler
 from discord.http import Route
 
 logger = logging.getLogger("keepmind.discord")
@@ -87,6 +89,14 @@ class Client(discord.AutoShardedClient):
                 listening.cancel()
                 await asyncio.wait([listening], timeout=0.1)
         listening.result()
+
+    async def close(self) -> None:
+        """Let go of the network, also of a session that was cut off while it began: no shard knows its socket yet."""
+        hearts = [thread for thread in threading.enumerate() if isinstance(thread, KeepAliveHandler)]
+        for socket in [heart.ws for heart in hearts if heart.ws._connection is self._connection]:
+            with suppress(Exception):  # it may be half closed already
+                await socket.close(code=1000)
+        await super().close()
 
     async def begin_anew(self) -> None:
         """Let go of a connection that failed, so that another can be made."""

@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import socket
+import threading
 from collections.abc import Mapping
 from datetime import datetime
 
 import pytest
+from discord.gateway import KeepAliveHandler
 
 from adapters.discord.away import Absence
 from adapters.discord.groups import Groups
@@ -313,6 +315,7 @@ async def test_told_to_stop_while_it_begins_a_session_it_stops(server: DiscordSe
         await server.wait_for(lambda: server.gateway.sockets and not server.gateway.live)
         life.running.cancel()
         await until(life.running.done, seconds=3)
+    await until(lambda: not [t for t in threading.enumerate() if isinstance(t, KeepAliveHandler)])
 
 
 async def test_what_was_left_open_is_answered_at_the_next_start(server: DiscordServer) -> None:
