@@ -28,6 +28,7 @@ FOREIGN = {
     "adapters/snowball.py": {"snowballstemmer"},
     "adapters/spacy.py": {"spacy"},
     "adapters/sql": {"sqlmodel", "sqlalchemy", "psycopg", "alembic", "pydantic", "pydantic_core"},
+    "adapters/wire": {"aiohttp"},
     "adapters/telegram": {"telegram", "aiohttp", "telegramify_markdown", "pyromark"},
 }
 SHARED = "adapters.wire"  # what the platforms' test servers are made of alike

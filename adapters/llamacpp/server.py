@@ -59,7 +59,7 @@ class EmbeddedServer:
         )
         try:
             self.base_url = f"{await self._address(self._process)}/v1"
-        except BaseException:
+        except BaseException:  # cancelled or refused: no process stays
             await self._end()
             raise
         return self

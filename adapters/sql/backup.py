@@ -46,7 +46,7 @@ def _copy(source: str, copy: Path) -> None:
             ((found,),) = made.execute("PRAGMA quick_check(1)").fetchall()
         if found != "ok":
             raise StoreError(f"The database {source} is damaged; an older copy may still be whole.")
-    except BaseException as error:
+    except BaseException as error:  # whatever ended it, no half of a copy stays
         with suppress(OSError):
             copy.unlink()
         raise explained(error, source) if isinstance(error, sqlite3.Error) else error from None

@@ -122,7 +122,7 @@ class PostgresqlDatabase:
     async def start(self, prepare: Prepare[None]) -> None:
         try:
             await self._do(lambda: self._prepare(prepare))
-        except BaseException:
+        except BaseException:  # cancelled or refused: nothing half open stays
             await self.stop()
             raise
 
@@ -183,7 +183,7 @@ class PostgresqlDatabase:
         try:
             mark = self._begin(link.connection, begin)
             result = work(PostgresqlTransaction(link.connection, announces=not self._duty.terms))
-        except BaseException:
+        except BaseException:  # cancelled or refused: nothing half open stays
             self._give_up(link)
             raise
         try:

@@ -123,7 +123,7 @@ class SqliteDatabase:
         self._thread.start()
         try:
             await self._do(lambda: self._connect(prepare))
-        except BaseException:
+        except BaseException:  # cancelled or refused: nothing half done stays
             await self.stop()
             raise
 
@@ -221,7 +221,7 @@ class SqliteDatabase:
             result = work(self._transaction)
             if begin:
                 execute("COMMIT")
-        except BaseException:
+        except BaseException:  # cancelled or refused: nothing half done stays
             self._cache.clear()
             if self._raw.in_transaction:
                 execute("ROLLBACK")

@@ -56,7 +56,7 @@ def upgrade(connection: Connection, where: str) -> None:
     try:
         if not _is(connection, where, TARGET):
             _migrate(connection, where)
-    except BaseException:
+    except BaseException:  # whatever ended it, the database is left as it was
         connection.rollback()
         raise
     connection.commit()
@@ -73,7 +73,7 @@ def _hold(connection: Connection) -> None:
 def _is(connection: Connection, where: str, revision: str) -> bool:
     try:
         return current(connection, where) == revision
-    except BaseException:
+    except BaseException:  # whatever ended it, the database is left as it was
         connection.rollback()
         raise
 

@@ -10,25 +10,10 @@ from typing import Protocol
 
 from adapters.console import lines
 from bots.dev.hands import Mistyped
+from bots.dev.scene import Scene
 from bots.output import tell
 
 _QUIET = 0.15
-
-
-class Scene(Protocol):
-    """What goes on on the test server and in the bot."""
-
-    async def changes(self) -> None:
-        """Wait until something is seen anew."""
-        ...
-
-    async def quiet(self, seconds: float) -> None:
-        """Wait until nothing has changed for so long. Raises TimeoutError."""
-        ...
-
-    async def is_busy(self) -> bool:
-        """Tell whether the bot has something to take or to answer."""
-        ...
 
 
 class Sight(Protocol):

@@ -142,7 +142,7 @@ def _replace(path: Path, text: str, mode: int) -> None:
             stream.write(text)
         os.chmod(beside, mode)
         os.replace(beside, path)
-    except BaseException:
+    except BaseException:  # whatever ended it, no half of a file stays
         with suppress(OSError):
             os.unlink(beside)
         raise

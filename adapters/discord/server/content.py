@@ -42,7 +42,6 @@ class Content:
     descriptions: list[str] = field(default_factory=list)
     flags: int | None = None
     allowed: Json | None = None
-    is_allowed_given: bool = False
 
 
 def content_of(call: Call, body: Json, old_flags: int = 0) -> Content:
@@ -59,7 +58,7 @@ def content_of(call: Call, body: Json, old_flags: int = 0) -> Content:
         content.components = check_components(body["components"] or [], newer=newer)
     _read_files(content, call, body)
     if "allowed_mentions" in body:
-        content.is_allowed_given, content.allowed = True, _allowed(body["allowed_mentions"])
+        content.allowed = _allowed(body["allowed_mentions"])
     return content
 
 

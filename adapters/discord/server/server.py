@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import socket
 import time
 from collections.abc import Callable, Collection
 from typing import Any, Literal, TypeVar
@@ -21,6 +20,7 @@ from adapters.discord.server.refusals import Refusal, too_many
 from adapters.discord.server.using import Using
 from adapters.discord.server.world import Channel, Message, User, World
 from adapters.wire.faults import Fault, Faults
+from adapters.wire.listening import Listening
 
 TOKEN = "MTE4NzMwMTIzNDU2Nzg5MDEyMw.GAAAAA.test-token-for-the-local-server-0000000"  # of no use anywhere else
 BOT = 1_187_301_234_567_890_123
@@ -50,12 +50,11 @@ class DiscordServer(Clicks):
         heartbeat: float = 41.25,
         shards: int = 1,
     ) -> None:
-        self.token, self.host, self.port = token, host, port
+        self.token, self._listening = token, Listening(host, port)
         world = World(User(BOT, name, is_bot=True), clock)
         gateway = Gateway(world, token, lambda: self.gateway_url, switched_on, heartbeat, shards)
         self.api = Api(world, gateway, lambda: self.url)
         self.journal, self.faults, self.limiter = Journal(keep_calls), Faults(), Limiter(limits)
-        self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> DiscordServer:
         await self.start()
@@ -67,7 +66,7 @@ class DiscordServer(Clicks):
     @property
     def url(self) -> str:
         """Where it listens, and where its files are."""
-        return f"http://{self.host}:{self.port}"
+        return self._listening.url
 
     @property
     def api_url(self) -> str:
@@ -77,7 +76,7 @@ class DiscordServer(Clicks):
     @property
     def gateway_url(self) -> str:
         """Where the gateway is."""
-        return f"ws://{self.host}:{self.port}/"
+        return f"ws://{self._listening.host}:{self._listening.port}/"
 
     @property
     def gateway(self) -> Gateway:
@@ -102,17 +101,12 @@ class DiscordServer(Clicks):
         application.router.add_route("*", "/api/{rest:.*}", self._unknown)
         application.router.add_get("/attachments/{path:.+}", self._file)
         application.router.add_get("/", self.gateway.connect)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.5)
-        await self._runner.setup()
-        listener = socket.create_server((self.host, self.port))
-        self.port = listener.getsockname()[1]
-        await web.SockSite(self._runner, listener).start()
+        await self._listening.start(application)
 
     async def stop(self) -> None:
         """Cut all connections, and stop listening."""
         self.gateway.drop()
-        if self._runner:
-            await self._runner.cleanup()
+        await self._listening.stop()
 
     async def wait_for(self, condition: Callable[[], T | Literal[False] | None], timeout: float = 5.0) -> T:
         """Wait until something holds of what is seen. Raises TimeoutError after so many seconds."""

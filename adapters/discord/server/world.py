@@ -298,11 +298,6 @@ class World:
         self.files[path] = file
         return file
 
-    def find_message(self, number: int) -> Message | None:
-        """Find a message wherever it is."""
-        found = (channel.by_id.get(number) for channel in self.channels.values())
-        return next((message for message in found if message is not None), None)
-
     def write(self, message: Message) -> Message:
         """Put a message into its channel."""
         channel = message.channel

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import re
-import socket
 import time
 from collections.abc import Callable
 from typing import Any, Literal, TypeVar
@@ -21,6 +20,7 @@ from adapters.telegram.server.refusals import Json, Refusal, too_many
 from adapters.telegram.server.talk import Talk
 from adapters.telegram.server.world import Chat, Message, User, World
 from adapters.wire.faults import Fault, Faults
+from adapters.wire.listening import Listening
 
 TOKEN = "123456789:AAtest-token-for-the-local-server-0"  # of no use anywhere else
 METHODS: dict[str, Method] = {name.lower(): method for name, method in (asking.METHODS | sending.METHODS).items()}
@@ -50,11 +50,10 @@ class TelegramServer(Talk):
         keep_calls: bool = True,
         first_message: int = 1,
     ) -> None:
-        self.token, self.host, self.port = token, host, port
+        self.token, self._listening = token, Listening(host, port)
         bot = User(int(token.split(":")[0]), "Keepmind", username=username, is_bot=True)
         self.api = Api(World(bot, clock, privacy, first_message))
         self.journal, self.faults, self.limiter = Journal(keep_calls), Faults(), Limiter(limits)
-        self._runner: web.AppRunner | None = None
 
     async def __aenter__(self) -> TelegramServer:
         await self.start()
@@ -66,7 +65,7 @@ class TelegramServer(Talk):
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"http://{self.host}:{self.port}"
+        return self._listening.url
 
     @property
     def base_url(self) -> str:
@@ -94,18 +93,13 @@ class TelegramServer(Talk):
         application = web.Application(client_max_size=_BODY)
         application.router.add_route("*", "/bot{token}/{method}", self._answer)
         application.router.add_get("/file/bot{token}/{path:.+}", self._file)
-        self._runner = web.AppRunner(application, access_log=None, shutdown_timeout=0.5)
-        await self._runner.setup()
-        listener = socket.create_server((self.host, self.port))
-        self.port = listener.getsockname()[1]
-        await web.SockSite(self._runner, listener).start()
+        await self._listening.start(application)
 
     async def stop(self) -> None:
         """End all polling and posting, and stop listening."""
         self.api.updates.close()
         await self.api.webhook.stop()
-        if self._runner:
-            await self._runner.cleanup()
+        await self._listening.stop()
 
     async def wait_for(self, condition: Callable[[], T | Literal[False] | None], timeout: float = 5.0) -> T:
         """Wait until something holds of what is seen. Raises TimeoutError after so many seconds."""
