@@ -63,7 +63,7 @@ def stats(as_data: bool) -> None:
 
     from bots.logging import set_up_logging
     from config.settings import load_settings
-    from core.figures import daily, stored
+    from core.commands.figures import daily, stored
 
     settings = load_settings()
     set_up_logging(settings, "WARNING")
@@ -79,7 +79,7 @@ async def _counted(settings: Settings) -> tuple[Stats, Sequence[Day]]:
     from datetime import UTC, datetime
 
     from bots.app import open_database
-    from core.figures import DAYS
+    from core.commands.figures import DAYS
 
     async with open_database(settings) as store:
         return await store.stats(), await store.days(datetime.now(UTC), count=DAYS)

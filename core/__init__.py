@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from core.adapter import Adapter, Outgoing
     from core.bot import Bot, Ports, build
-    from core.commands import Command, Context, FactKey, command
+    from core.commands.command import Command, Context, FactKey, command
     from core.conversation import Conversation, Segment, Turn
     from core.engine import Engine
     from core.errors import CommandError, KeepmindError, ToolError
@@ -36,14 +36,14 @@ _HOMES = {
     "Buffer": "core.memory.buffer",
     "ChatKey": "core.messages",
     "Choice": "core.messages",
-    "Command": "core.commands",
+    "Command": "core.commands.command",
     "CommandError": "core.errors",
     "Compaction": "core.memory.memory",
-    "Context": "core.commands",
+    "Context": "core.commands.command",
     "Conversation": "core.conversation",
     "Engine": "core.engine",
     "Entities": "core.memory.entities",
-    "FactKey": "core.commands",
+    "FactKey": "core.commands.command",
     "Keepmind": "core.memory.keepmind",
     "KeepmindError": "core.errors",
     "Memory": "core.memory.memory",
@@ -69,7 +69,7 @@ _HOMES = {
     "Turn": "core.conversation",
     "Window": "core.memory.recent",
     "build": "core.bot",
-    "command": "core.commands",
+    "command": "core.commands.command",
     "tool": "core.tools",
 }
 """Where each public name lives; it is imported when first asked for, so that a light command stays light."""

@@ -9,9 +9,10 @@ from datetime import UTC, tzinfo
 
 from core.access import Access
 from core.adapter import Adapter
-from core.admin_commands import ADMIN_COMMANDS
 from core.clock import Clock
-from core.commands import Command, Commands
+from core.commands.admin import ADMIN_COMMANDS
+from core.commands.command import Command, Commands
+from core.commands.person import PERSON_COMMANDS
 from core.compactor import Compactor, CompactorLimits
 from core.compose import Composer
 from core.delivery import Delivery
@@ -23,7 +24,6 @@ from core.memory.keepmind import Keepmind
 from core.memory.memory import Memory
 from core.memory.profile import Profile
 from core.meter import Meter, MeteredLLM, Unmeasured
-from core.person_commands import PERSON_COMMANDS
 from core.proposals import Proposals
 from core.rates import Rates
 from core.store import ConversationStore

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 from core import sentences
 from core.access import Access
 from core.adapter import Outgoing
-from core.commands import Command, Commands, Context
+from core.commands.command import Command, Commands, Context
 from core.compactor import Compactor
 from core.conversation import State, Turn
 from core.delivery import Delivery

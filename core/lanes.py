@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
 from core.clock import came_within
-from core.commands import Command
+from core.commands.command import Command
 from core.conversation import Turn
 from core.exchange import Exchange
 from core.kept import moved

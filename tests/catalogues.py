@@ -14,8 +14,8 @@ from babel.messages.extract import extract_from_dir
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from core.admin_commands import ADMIN_COMMANDS
-from core.person_commands import PERSON_COMMANDS
+from core.commands.admin import ADMIN_COMMANDS
+from core.commands.person import PERSON_COMMANDS
 from core.translation import CATALOGUES, DOMAIN
 
 ROOT = Path(__file__).parents[1]

@@ -15,9 +15,10 @@ from adapters.discord.called import in_private, to_call, to_press
 from adapters.discord.interactions import Interactions, Waiting, in_words_of
 from adapters.discord.modals import form, written
 from adapters.discord.trouble import TROUBLES
-from core import cards, messages
+from core import messages
 from core.buttons import Press, is_kept
-from core.commands import Command, FactKey
+from core.commands import cards
+from core.commands.command import Command, FactKey
 from core.engine import Engine
 from core.errors import StoreError
 from core.messages import Attachment, Reply

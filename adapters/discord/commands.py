@@ -21,7 +21,7 @@ from adapters.discord.suggestions import Suggestions
 from adapters.discord.syncing import declare
 from adapters.discord.translator import Catalogues
 from adapters.discord.trouble import TROUBLES
-from core.commands import Command, FactKey, Parameter
+from core.commands.command import Command, FactKey, Parameter
 from core.engine import Engine
 from core.sentences import APOLOGY_COMMAND
 from core.translation import marked, speaking

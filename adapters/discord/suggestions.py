@@ -11,7 +11,7 @@ import discord
 from discord.app_commands import Choice
 
 from adapters.discord.called import to_call
-from core.commands import Command
+from core.commands.command import Command
 from core.engine import Engine
 from core.errors import StoreError
 

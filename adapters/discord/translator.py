@@ -8,7 +8,7 @@ import discord
 from discord import app_commands
 from discord.app_commands import TranslationContextLocation, TranslationContextTypes, locale_str
 
-from core.commands import spelled
+from core.commands.command import spelled
 from core.translation import ENGLISH, known, marked, speaking, spoken
 
 NAMES = (

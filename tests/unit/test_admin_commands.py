@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from core.admin_commands import ADMIN_COMMANDS
+from core.commands.admin import ADMIN_COMMANDS
 from core.errors import LLMUnavailable
 from core.messages import ChatKey, Person
 from tests.fakes import World

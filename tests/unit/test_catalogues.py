@@ -13,8 +13,8 @@ from babel.messages.mofile import read_mo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.admin_commands import ADMIN_COMMANDS
-from core.person_commands import PERSON_COMMANDS
+from core.commands.admin import ADMIN_COMMANDS
+from core.commands.person import PERSON_COMMANDS
 from core.translation import counted, languages, speaking, spoken
 from tests.catalogues import catalogues, compiled, opened, said
 from tests.fakes import START

@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from core import Bot, Command, CommandError, Context, Reply, command
-from core.admin_commands import ADMIN_COMMANDS
-from core.commands import Commands
+from core.commands.admin import ADMIN_COMMANDS
+from core.commands.command import Commands
+from core.commands.person import PERSON_COMMANDS
 from core.messages import Choice
-from core.person_commands import PERSON_COMMANDS
 from tests.fakes import World
 
 COMMANDS = Commands([*PERSON_COMMANDS, *ADMIN_COMMANDS])

@@ -11,7 +11,7 @@ import pytest
 from adapters.inmemory import InMemoryStore
 from core import sentences
 from core.bot import Bot
-from core.commands import Context, command
+from core.commands.command import Context, command
 from core.conversation import Conversation, State, Turn
 from core.errors import ContextOverflow, LLMRejected, LLMUnavailable, StoreError
 from core.exchange import Limits

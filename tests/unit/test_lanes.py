@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 
 from core.bot import Bot
-from core.commands import Context, command
+from core.commands.command import Context, command
 from core.exchange import Limits
 from core.lanes import Entry, Lane, Lanes
 from core.messages import ChatKey, Message

@@ -9,7 +9,7 @@ import pytest
 
 from core import sentences
 from core.bot import Bot
-from core.commands import Context, command
+from core.commands.command import Context, command
 from core.errors import LLMUnavailable
 from core.llm import Completion
 from core.translation import ENGLISH, known, speaking, spoken

@@ -14,7 +14,7 @@ from adapters.discord.adapter import DiscordAdapter
 from adapters.discord.commands import paths
 from adapters.discord.syncing import declare
 from core import Attachment, Bot, Context, Reply, command
-from core.commands import Command, Commands
+from core.commands.command import Command, Commands
 from tests.adapters.discord.people import alone, calls, club, said
 from tests.adapters.discord.simulated import Simulated, simulated
 

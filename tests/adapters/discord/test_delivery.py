@@ -10,7 +10,7 @@ import pytest
 from adapters.discord.server import DiscordServer, Limits, Message
 from adapters.discord.server.world import SUPPRESS_EMBEDS
 from core.bot import Bot
-from core.commands import Context, command
+from core.commands.command import Context, command
 from core.llm import Completion, Request
 from core.messages import Attachment, Reply
 from core.sentences import BLANK

@@ -12,7 +12,7 @@ from adapters.discord.server import DiscordServer
 from adapters.discord.server.using import IN_TIME, LIFETIME
 from adapters.inmemory import InMemoryStore
 from core import Attachment, Bot, Choice, Context, Reply, command
-from core.commands import Command
+from core.commands.command import Command
 from core.messages import Person
 from tests.adapters.discord.life import Club, a_club, answered, called, living, texts, until
 

@@ -7,7 +7,7 @@ import pytest
 from adapters.inmemory import InMemoryStore
 from adapters.telegram.server import Limits, TelegramServer, User
 from core.bot import Bot
-from core.commands import Context, command
+from core.commands.command import Context, command
 from core.letters import is_blank
 from core.llm import Completion, Request
 from core.messages import Attachment, ChatKey, Choice, Reply

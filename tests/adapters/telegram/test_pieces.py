@@ -32,9 +32,9 @@ from config.settings import Settings, load_settings
 from core import sentences
 from core.adapter import Outgoing
 from core.buttons import Press
+from core.commands.person import PERSON_COMMANDS
 from core.errors import Ambiguous, ConfigError, DeliveryError, Refused, RetryLater, Unreachable
 from core.messages import ChatKey, Choice, Person
-from core.person_commands import PERSON_COMMANDS
 from core.reading import Readers, Unread
 from tests.adapters.telegram.test_conversion import last
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from itertools import dropwhile
 
-from core.commands import Command, Context, command
+from core.commands.command import Command, Context, command
 from core.conversation import Conversation, State, Turn
 from core.errors import CommandError, LLMError, StaleBase
 from core.memory import folding, summary

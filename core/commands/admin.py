@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from statistics import median
 
-from core import cards
-from core.commands import Command, Context, command
+from core.commands import cards
+from core.commands.command import Command, Context, command
+from core.commands.figures import DAYS, daily, stored
 from core.conversation import Conversation
 from core.errors import CommandError, KeepmindError
-from core.figures import DAYS, daily, stored
 from core.messages import PRIVATE, ChatKey, Person, Reply
 from core.store import AuditEntry, ChatInfo
 from core.translation import counted, marked, spoken

@@ -6,14 +6,14 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from core.commands import Command, Context, command
+from core.commands.command import Command, Context, command
+from core.commands.memory import check_may_write
 from core.conversation import PersonSettings, Segment, Turn
 from core.draft import FactDraft, Words
 from core.errors import CommandError
 from core.facts import Change, Facts
 from core.importing import Importing, Line, chosen, read
 from core.llm import TokenCounter
-from core.memory_commands import check_may_write
 from core.messages import Attachment
 from core.prompt import segment_cost, turn_cost
 from core.store import Brought

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 import json
 
-from core.asking_commands import ASKING_COMMANDS
-from core.branch_commands import BRANCH_COMMANDS
-from core.card_commands import CARD_COMMANDS
-from core.commands import Command, Context, command
+from core.commands.asking import ASKING_COMMANDS
+from core.commands.branch import BRANCH_COMMANDS
+from core.commands.card import CARD_COMMANDS
+from core.commands.command import Command, Context, command
+from core.commands.forget import FORGET_COMMANDS
+from core.commands.importing import IMPORT_COMMANDS
+from core.commands.incognito import INCOGNITO_COMMANDS
+from core.commands.link import LINK_COMMANDS
+from core.commands.memory import MEMORY_COMMANDS
+from core.commands.search import SEARCH_COMMANDS
 from core.errors import CommandError
-from core.forget_commands import FORGET_COMMANDS
-from core.import_commands import IMPORT_COMMANDS
-from core.incognito_commands import INCOGNITO_COMMANDS
-from core.link_commands import LINK_COMMANDS
-from core.memory_commands import MEMORY_COMMANDS
 from core.messages import Attachment, Reply
-from core.search_commands import SEARCH_COMMANDS
 from core.sentences import NOTHING_TO_STOP, STOPPED, STOPPED_INCOGNITO
 from core.translation import spoken
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.commands import Command, Context, command
+from core.commands.command import Command, Context, command
 from core.errors import CommandError
 from core.messages import Choice, Reply
 from core.translation import marked, spoken

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from zlib import crc32
 
-from core import cards
-from core.commands import Command, Context, command
+from core.commands import cards
+from core.commands.command import Command, Context, command
+from core.commands.memory import check_may_write
 from core.errors import CommandError, ToolError
 from core.memory.profile import draft_for
-from core.memory_commands import check_may_write
 from core.messages import Reply
 from core.proposals import Proposal
 from core.translation import marked, spoken

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from core import cards
-from core.commands import Command, Context, command
+from core.commands import cards
+from core.commands.command import Command, Context, command
 from core.errors import CommandError
 from core.linking import Linking
 from core.messages import Reply

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from core import cards
-from core.commands import Command, Context, FactKey, command
+from core.commands import cards
+from core.commands.command import Command, Context, FactKey, command
+from core.commands.memory import check_may_write, draft_of, key_of, known_fact
 from core.errors import CommandError, ToolError
 from core.facts import Fact
-from core.memory_commands import check_may_write, draft_of, key_of, known_fact
 from core.messages import Attachment, Choice, Reply
 from core.sentences import NO_SUCH_COMMAND
 from core.translation import spoken

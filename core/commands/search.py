@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.commands import Command, Context, command
+from core.commands.command import Command, Context, command
 from core.memory.excerpts import excerpt
 from core.search import Query
 from core.translation import spoken

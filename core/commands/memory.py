@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core import cards
-from core.commands import Command, Context, FactKey, command
+from core.commands import cards
+from core.commands.command import Command, Context, FactKey, command
 from core.draft import FactDraft, Words, normal_key
 from core.errors import CommandError, ToolError
 from core.facts import Change, Fact

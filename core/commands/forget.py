@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import AbstractAsyncContextManager, nullcontext
 
-from core import cards
-from core.commands import Command, Context, FactKey, command
+from core.commands import cards
+from core.commands.command import Command, Context, FactKey, command
+from core.commands.memory import changed, key_of, known_fact
 from core.conversation import Segment, Turn
 from core.errors import CommandError
-from core.memory_commands import changed, key_of, known_fact
 from core.messages import Person, Reply
 from core.store import AuditEntry, Receipt
 from core.translation import spoken
