@@ -171,9 +171,11 @@ async def check_crowd(seed: int, messages: int) -> None:
     assert await crowd.check_facts() > 100, "facts were learned at all"
     assert any("known facts" in written(r) for r in crowd.llm.requests)
     assert any("summary of earlier talk" in written(r) for r in crowd.llm.requests)
-    excerpts = any("excerpts of earlier talk" in written(r) for r in crowd.llm.requests)
-    assert excerpts == (crowd.llm.context > 900), "they go first where there is no room"
-    assert any(m.role == "tool" and " p" in m.content for r in crowd.llm.requests for m in r.messages), "it searched"
+    if crowd.llm.context > 900:  # where there is no room, excerpts and tools go first
+        assert any("excerpts of earlier talk" in written(r) for r in crowd.llm.requests)
+        assert any(m.role == "tool" and " p" in m.content for r in crowd.llm.requests for m in r.messages), (
+            "it searched"
+        )
     assert await crowd.world.store.verify() == []
     unkept = [mark for mark, said in crowd.where.items() if said.sender in crowd.hidden]
     assert unkept
