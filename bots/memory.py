@@ -35,8 +35,10 @@ async def view_chat(store: ConversationStore, chat: ChatKey) -> Data:
 
 async def view_person(store: ConversationStore, person: Person) -> Data:
     """Give the facts of a person in every scope."""
-    facts = [await _facts(store, *_chat_of(scope, person)) for scope in await store.scopes(person)]
-    return {"person": str(person), "facts": [fact for some in facts for fact in some]}
+    scopes = await store.scopes(person)
+    facts = [await _facts(store, *_chat_of(scope, person)) for scope in scopes]
+    notes = [{"scope": scope, **asdict(note)} for scope in scopes for note in await store.notes(person, scope)]
+    return {"person": str(person), "facts": [fact for some in facts for fact in some], "notes": notes}
 
 
 async def clear(store: ConversationStore, whom: ChatKey | Person) -> Receipt:

@@ -174,6 +174,12 @@ class FactDraft:
         if normal_key(fact.key) != fact.key or self._values(fact.key, values) != values:
             raise ToolError(marked("{key} is not written as I keep facts"), key=_preview(fact.key))
 
+    def check_open(self) -> None:
+        """Raise ToolError when nothing of this message may be kept, or only after asking, as only facts can be."""
+        if self.asking:
+            raise ToolError("NOT saved: the person wants to be asked first, and can be asked about facts only")
+        self._check_open()
+
     def pin(self, call: str, key: str, pinned: bool) -> str:
         """Pin a fact, so that it goes last when there is no room, or let it loose; what is so already stays so."""
         fact = self.facts.by_key[key]
@@ -205,11 +211,14 @@ class FactDraft:
             return f"proposed, NOT saved yet: {fact.key}; the person is asked whether they agree"
         return f"removed: {fact.key}" if gone else f"saved: {fact.key} = {self._shown(fact.key)}"
 
-    def _record(self, call: str, action: Action, key: str, after: Fact | None) -> None:
+    def _check_open(self) -> None:
         if self.closed:
             raise ToolError(self.closed)
         if self._by_model and not self.words.own.strip():
             raise ToolError("facts come only from the person's own words, and this message has none")
+
+    def _record(self, call: str, action: Action, key: str, after: Fact | None) -> None:
+        self._check_open()
         before = self.facts.by_key.get(key)
         self.changes.append(Change(call, action, key, before, after, self.at, self.words.turn, self.by))
         if self.asking:
@@ -229,10 +238,11 @@ class FactDraft:
         if len(unique) > 1 and key in self.rules.single:
             raise ToolError(marked("{key} holds one value, not a list"), key=key)
         for v in unique.values():
-            self._check_value(key, v)
+            self.check_value(key, v)
         return list(reversed(unique.values()))
 
-    def _check_value(self, key: str, value: str) -> None:
+    def check_value(self, key: str, value: str) -> None:
+        """Raise ToolError for a value that may not be kept: too long, a secret, or only others said it."""
         if len(value) > self.rules.max_value:
             told = marked("the value for {key} has {length} characters; at most {most} are kept")
             raise ToolError(told, key=key, length=len(value), most=self.rules.max_value)

@@ -10,9 +10,10 @@ from core.conversation import PersonSettings, Segment, Turn
 from core.facts import Change, Fact
 from core.kept import EXPORT_SCHEMA
 from core.messages import Message
+from core.notes import Note
 
 MOST_TURNS, MOST_SEGMENTS, MOST_CHANGES = 50_000, 10_000, 10_000
-MOST_NAMES = 100_000
+MOST_NAMES, MOST_NOTED = 100_000, 10_000
 MOST_PLACES, MOST_FACTS, MOST_ACCOUNTS = 10_000, 1_000, 16
 
 
@@ -35,7 +36,7 @@ class ExportedChat(BaseModel):
 
 
 class Account(BaseModel):
-    """All that is kept of one account: facts and their history by scope, what its person chose, what was said."""
+    """All that is kept of one account: facts, their history and notes by scope, its person's choices, what was said."""
 
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
@@ -47,6 +48,9 @@ class Account(BaseModel):
     changes: Annotated[
         dict[str, Annotated[tuple[Change, ...], Field(max_length=MOST_CHANGES)]], Field(max_length=MOST_PLACES)
     ]
+    notes: Annotated[
+        dict[str, Annotated[tuple[Note, ...], Field(max_length=MOST_NOTED)]], Field(max_length=MOST_PLACES)
+    ] = Field(default_factory=dict)
     waiting: Annotated[tuple[Message, ...], Field(max_length=MOST_TURNS)] = ()
     chats: Annotated[tuple[ExportedChat, ...], Field(max_length=MOST_PLACES)] = ()
 

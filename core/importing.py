@@ -20,6 +20,7 @@ from core.exported import MOST_TURNS, Account, Export, ExportedChat
 from core.facts import Change, Fact, Item, Source
 from core.kept import bare, chain, moved
 from core.messages import PRIVATE, ChatKey, Message, Person
+from core.notes import LONGEST_KEY, Note
 from core.secrets import holds_secret
 from core.translation import marked, spoken
 from core.zones import zone_of
@@ -73,7 +74,7 @@ class Importing:
     def scopes(self) -> list[str]:
         """The scopes that make sense here: groups only for the account that was in them."""
         own = self.export.person == str(self.person)
-        return sorted({PRIVATE, *self.export.facts, *self.export.changes}) if own else [PRIVATE]
+        return sorted({PRIVATE, *self.export.facts, *self.export.changes, *self.export.notes}) if own else [PRIVATE]
 
     def accounts(self, linked: Sequence[Person]) -> list[Account]:
         """Give the accounts whose facts are brought along: those linked with the person here have theirs already."""
@@ -111,6 +112,18 @@ class Importing:
             raise _damaged("facts")
         quote = "" if holds_secret(source.quote) else source.quote
         return Source(str(self.chat), None, quote, source.day, "import")
+
+    def notes(self, accounts: Iterable[Account], scope: str, draft: FactDraft) -> list[Note]:
+        """Give the notes of a scope, held to the draft's rules."""
+        return [self._note(note, draft) for account in accounts for note in account.notes.get(scope, ())]
+
+    def _note(self, note: Note, draft: FactDraft) -> Note:
+        if not (0 < len(note.memory) <= LONGEST_KEY and 0 < len(note.key) <= LONGEST_KEY and note.text):
+            raise _damaged("notes")
+        with _told():
+            draft.check_value(note.key, note.key)
+            draft.check_value(note.key, note.text)
+        return replace(note, chat=str(self.chat), turn=None)
 
     def line(self) -> Line:
         """Give the talk of the account's private chat, of the longest if there are several, as it led to its head."""

@@ -13,6 +13,7 @@ from pydantic_core import to_jsonable_python
 from core.conversation import PersonSettings, Segment, Turn
 from core.facts import Change, Fact, Source
 from core.messages import ChatKey, Message, Person
+from core.notes import Note
 
 T = TypeVar("T")
 Gone = Callable[[Source], bool]
@@ -235,6 +236,7 @@ def export_of(
     settings: PersonSettings,
     facts: Mapping[str, Sequence[Fact]],
     changes: Mapping[str, Sequence[Change]],
+    notes: Mapping[str, Sequence[Note]],
     waiting: Sequence[Message],
     chats: Sequence[Mapping[str, Any]],
 ) -> dict[str, Any]:
@@ -245,6 +247,7 @@ def export_of(
         "settings": settings,
         "facts": facts,
         "changes": changes,
+        "notes": notes,
         "waiting": waiting,
         "chats": chats,
     }

@@ -11,6 +11,7 @@ from core.conversation import Conversation, PersonSettings, Segment, State, Step
 from core.duty import Duty
 from core.facts import Change, Facts
 from core.messages import ChatKey, Message, Person
+from core.notes import Note
 from core.search import Query
 
 
@@ -66,7 +67,8 @@ class Branch(NamedTuple):
 class Brought:
     """What a person brings along from elsewhere, checked and made theirs.
 
-    By scope: `past` is for the history of facts alone, `changes` are applied. `settings` None leaves those there are.
+    By scope: `past` is for the history of facts alone, `changes` are applied, and `notes` kept where there is none of
+    their memory and key. `settings` None leaves those there are.
     `turns` are the line of a talk, oldest first, for a chat that has none; `segments` name them by the ids they have
     here, and all get new ones.
     """
@@ -74,6 +76,7 @@ class Brought:
     chat: ChatKey
     past: Mapping[str, Sequence[Change]] = field(default_factory=dict)
     changes: Mapping[str, Sequence[Change]] = field(default_factory=dict)
+    notes: Mapping[str, Sequence[Note]] = field(default_factory=dict)
     settings: PersonSettings | None = None
     turns: Sequence[Turn] = ()
     segments: Sequence[Segment] = ()
@@ -84,7 +87,7 @@ class Receipt:
     """What an erasure removed: a count for each kind of thing, zero counts left out.
 
     The kinds are `turns`, `segments`, `facts` (whole), `items` (of facts that stay), `changes` (of the history),
-    `messages` (that waited), `settings`, `jobs`, `buttons`, `pairings` and `links`.
+    `notes`, `messages` (that waited), `settings`, `jobs`, `buttons`, `pairings` and `links`.
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -236,7 +239,7 @@ class ConversationStore(Protocol):
         """Replace the text of a message in place; False when it is unknown.
 
         Segments covering its turn are deleted (its turns are raw again), items whose quote came from this turn and is
-        no longer in the sender's words are withdrawn, and the edition rises.
+        no longer in the sender's words are withdrawn, notes of what was said there go, and the edition rises.
         """
         ...
 
@@ -269,10 +272,10 @@ class ConversationStore(Protocol):
     async def move_chat(self, old: ChatKey, new: ChatKey) -> None:
         """Give all that is kept of a chat, and of its topics, to what it has become; again is harmless.
 
-        Turns, segments, waiting messages, jobs and facts move, with what their sources say; the new chat is allowed or
-        blocked as the old one was. The turns of both are one line, by age, so that nothing is lost. Moved messages get
-        ids that name the old chat, since the new one counts from the start; the bare keys stay with the old chat, so
-        that a repeat is still known. Where turns move, epoch and edition of both rise.
+        Turns, segments, waiting messages, jobs, facts and notes move, with what their sources say; the new chat is
+        allowed or blocked as the old one was. The turns of both are one line, by age, so that nothing is lost. Moved
+        messages get ids that name the old chat, since the new one counts from the start; the bare keys stay with the
+        old chat, so that a repeat is still known. Where turns move, epoch and edition of both rise.
         """
         ...
 
@@ -327,8 +330,19 @@ class ConversationStore(Protocol):
         """Store what a person chose."""
         ...
 
+    async def note(self, person: Person, scope: str, note: Note, *, turn: Turn | None = None) -> None:
+        """Keep a note about a person, in the place of the one of its memory and key; one without text removes that.
+
+        Raises StaleEpoch when `turn` began in an older epoch.
+        """
+        ...
+
+    async def notes(self, person: Person, scope: str) -> Sequence[Note]:
+        """Give the notes about a person in a scope, in the order in which they were first kept."""
+        ...
+
     async def scopes(self, person: Person) -> Sequence[str]:
-        """Give the scopes in which facts about a person are kept, sorted."""
+        """Give the scopes in which facts or notes about a person are kept, sorted."""
         ...
 
     async def people(self, chat: ChatKey) -> Sequence[Person]:
@@ -390,8 +404,8 @@ class ConversationStore(Protocol):
     async def erase_turn(self, chat: ChatKey, turn_id: int) -> Receipt:
         """Erase a turn, and with it every other answer to what was said there: its children get its parent (and begin
         an aside there if it did), segments covering it go (their other turns are raw again), items sourced from it go
-        and a fact with its last item, their history too, its inbox text, its jobs. The edition and the epoch rise. An
-        unknown turn gives an empty receipt.
+        and a fact with its last item, their history too, notes of what was said there, its inbox text, its
+        jobs. The edition and the epoch rise. An unknown turn gives an empty receipt.
         """
         ...
 
@@ -410,14 +424,18 @@ class ConversationStore(Protocol):
         """Erase a fact with its history."""
         ...
 
+    async def erase_notes(self, person: Person, scope: str) -> Receipt:
+        """Erase the notes about a person in a scope."""
+        ...
+
     async def erase_chat(self, chat: ChatKey) -> Receipt:
-        """Erase all of one chat: turns, segments, waiting messages, jobs, items sourced from it. The epoch and the
-        edition rise; the bare inbox keys stay."""
+        """Erase all of one chat: turns, segments, waiting messages, jobs, items and notes sourced from it. The epoch
+        and the edition rise; the bare inbox keys stay."""
         ...
 
     async def erase_person(self, person: Person) -> Receipt:
-        """Erase all of a person: facts, history and settings everywhere, private chats whole, own turns in groups
-        (as `erase_turn` does), waiting messages. The epochs of their chats rise."""
+        """Erase all of a person: facts, history, notes and settings everywhere, private chats whole, own turns in
+        groups (as `erase_turn` does), waiting messages. The epochs of their chats rise."""
         ...
 
     async def holds(self, text: str) -> Sequence[str]:

@@ -5,12 +5,13 @@ from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
 from adapters.inmemory.state import Rows
 from core.kept import Cut, Gone, cut, said_inside, storable, tells, withdrawn
 from core.messages import ChatKey, Person
+from core.notes import Note
 from core.store import Receipt
 
 
@@ -54,6 +55,10 @@ class Erasure(Rows):
         self._changes[person, scope] = left
         return receipt(Counter(facts=int(fact is not None), changes=len(log) - len(left)))
 
+    async def erase_notes(self, person: Person, scope: str) -> Receipt:
+        await asyncio.sleep(0)
+        return receipt(Counter(notes=len(self._notes.pop(storable((person, scope)), {}))))
+
     async def erase_chat(self, chat: ChatKey) -> Receipt:
         await asyncio.sleep(0)
         return receipt(self._erase_chat(storable(chat)))
@@ -84,6 +89,7 @@ class Erasure(Rows):
         chat.head, chat.asides = doing.head, tuple(doing.asides)
         chat.epoch, chat.edition = chat.epoch + 1, chat.edition + 1
         counts = Counter(turns=len(erased), segments=len(doing.segments))
+        counts += self._drop_notes(lambda note: note.turn in erased)
         withdrawing = self._withdraw(lambda source: source.turn in erased, erased)
         return counts + withdrawing + self._drop_jobs(map(str, erased))
 
@@ -103,6 +109,7 @@ class Erasure(Rows):
     def _erase_chat(self, key: ChatKey) -> Counter[str]:
         counts = self._erase_turns(key, [t.id for t in self._turns_of(key)])
         counts += self._withdraw(lambda source: source.chat == str(key))
+        counts += self._drop_notes(lambda note: note.chat == str(key))
         counts += self._drop_waiting(key) + self._drop_jobs([str(key)])
         chat = self._chat(key)
         chat.active_at, chat.rested = None, True
@@ -130,6 +137,15 @@ class Erasure(Rows):
         self._wrong_codes = [(p, at) for p, at in self._wrong_codes if p != person]
         for owner in [key for key in self._facts.keys() | self._changes.keys() if key[0] == person]:
             counts += Counter(facts=len(self._facts.pop(owner, {})), changes=len(self._changes.pop(owner, [])))
+        for owner in [key for key in self._notes if key[0] == person]:
+            counts += Counter(notes=len(self._notes.pop(owner)))
+        return counts
+
+    def _drop_notes(self, gone: Callable[[Note], bool]) -> Counter[str]:
+        counts: Counter[str] = Counter()
+        for owner, notes in self._notes.items():
+            self._notes[owner] = {key: note for key, note in notes.items() if not gone(note)}
+            counts["notes"] += len(notes) - len(self._notes[owner])
         return counts
 
     def _drop_buttons(self, owner: Person) -> int:

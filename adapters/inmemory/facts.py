@@ -13,10 +13,11 @@ from core.errors import StaleEpoch
 from core.facts import Change, Facts
 from core.kept import storable
 from core.messages import ChatKey, Person
+from core.notes import Note
 
 
 class Known(Rows):
-    """Facts, their changes, settings."""
+    """Facts, their changes, notes, settings."""
 
     async def apply(self, person: Person, scope: str, changes: Sequence[Change], *, turn: Turn | None = None) -> None:
         await asyncio.sleep(0)
@@ -47,6 +48,21 @@ class Known(Rows):
         await asyncio.sleep(0)
         return self._changes.get(storable((person, scope)), [])[::-1][:limit]
 
+    async def note(self, person: Person, scope: str, note: Note, *, turn: Turn | None = None) -> None:
+        await asyncio.sleep(0)
+        person, scope, note = storable((person, scope, note))
+        if turn is not None and self._chat(storable(turn.chat)).epoch != turn.epoch:
+            raise StaleEpoch("The chat was stopped or cleared since this was learned.")
+        notes = self._notes.setdefault((person, scope), {})
+        if note.text:
+            notes[note.memory, note.key] = note
+        else:
+            notes.pop((note.memory, note.key), None)
+
+    async def notes(self, person: Person, scope: str) -> Sequence[Note]:
+        await asyncio.sleep(0)
+        return list(self._notes.get(storable((person, scope)), {}).values())
+
     async def settings(self, person: Person) -> PersonSettings:
         await asyncio.sleep(0)
         return self._settings.get(storable(person), PersonSettings())
@@ -57,7 +73,8 @@ class Known(Rows):
 
     async def scopes(self, person: Person) -> Sequence[str]:
         await asyncio.sleep(0)
-        return sorted(s for (p, s), facts in self._facts.items() if p == storable(person) and facts)
+        kept = [*self._facts.items(), *self._notes.items()]
+        return sorted({scope for (who, scope), found in kept if who == storable(person) and found})
 
     async def people(self, chat: ChatKey) -> Sequence[Person]:
         await asyncio.sleep(0)

@@ -29,6 +29,10 @@ class Importing(Known):
             for change in changes:
                 if not self._applied(person, scope, change):
                     self._apply(person, scope, change)
+        for scope, notes in brought.notes.items():
+            there = self._notes.setdefault((person, scope), {})
+            for note in notes:
+                there.setdefault((note.memory, note.key), note)
         if brought.settings is not None:
             self._settings[person] = brought.settings
         self._add_line(brought)

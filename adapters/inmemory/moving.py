@@ -44,6 +44,7 @@ class Moving(Erasure, Jobs):
         edited = self._turns[turn.id] = replace(turn, messages=messages)
         self._names.pop(turn.id, None)
         self._drop_segments(covering({turn.id}, self._parents(), self._segments_of(turn.chat)))
+        self._drop_notes(lambda note: note.turn == turn.id)
         self._withdraw(unsaid(edited))
         self._drop_buttons(turn.sender)
         self._chat(turn.chat).edition += 1
@@ -59,6 +60,7 @@ class Moving(Erasure, Jobs):
         names = {str(chat): str(there) for chat, there in to.items()}
         self._move_jobs(names)
         self._move_facts(str(old), new.scope, names)
+        self._move_notes(str(old), new.scope, names)
         for entries in (self._allow, self._block):
             if str(old) in entries:
                 entries.setdefault(str(new), entries[str(old)])
@@ -101,6 +103,12 @@ class Moving(Erasure, Jobs):
             if subject in names:
                 del self._jobs[kind, key]
                 self._enqueue(replace(queued.job, key=names[subject] + key.removeprefix(subject)))
+
+    def _move_notes(self, old: str, new: str, names: Mapping[str, str]) -> None:
+        for owner in list(self._notes):
+            there = (owner[0], new if owner[1] == old else owner[1])
+            notes = {key: replace(n, chat=names.get(n.chat, n.chat)) for key, n in self._notes.pop(owner).items()}
+            self._notes[there] = notes | self._notes.get(there, {})
 
     def _move_facts(self, old: str, new: str, names: Mapping[str, str]) -> None:
         for owner in list(self._changes):

@@ -99,6 +99,11 @@ class Seeing(Rows):
                 if p == person and facts
             },
             {s: log for (p, s), log in sorted(self._changes.items(), key=str) if p == person and log},
+            {
+                s: list(notes.values())
+                for (p, s), notes in sorted(self._notes.items(), key=str)
+                if p == person and notes
+            },
             [r.message for r in self._inbox.values() if r.message and r.message.sender == person],
             [self._exported(key, person) for key in sorted(self._spoke_in(person), key=str)],
         )
@@ -147,6 +152,7 @@ class Seeing(Rows):
             "link_code": list(self._link_codes.items()),
             "wrong_code": self._wrong_codes,
             "move": [(str(old), str(new)) for old, new in self._moves.items()],
+            "note": list(self._notes.items()),
             "pairing": list(self._pairings.items()),
             "person": list(self._settings.items()),
             "segment": list(self._segments.values()),

@@ -11,6 +11,7 @@ from core.duty import Alone
 from core.facts import Change, Fact
 from core.kept import Tree
 from core.messages import ChatKey, Message, Person
+from core.notes import Note
 from core.store import AuditEntry, Job
 from core.terms import Stem, Terms
 
@@ -57,6 +58,7 @@ class Rows:
         self._segments: dict[int, tuple[ChatKey, Segment]] = {}
         self._facts: dict[tuple[Person, str], dict[str, Fact]] = {}
         self._changes: dict[tuple[Person, str], list[Change]] = {}
+        self._notes: dict[tuple[Person, str], dict[tuple[str, str], Note]] = {}
         self._settings: dict[Person, PersonSettings] = {}
         self._jobs: dict[tuple[str, str], Queued] = {}
         self._audit: list[AuditEntry] = []

@@ -21,6 +21,7 @@ class Verifying(Rows):
             *self._lost_turns(),
             *self._broken_rounds(),
             *self._lost_segments(),
+            *self._lost_notes(),
         ]
 
     def _lost_heads(self) -> list[str]:
@@ -44,6 +45,14 @@ class Verifying(Rows):
             f"A tool round of turn {t.id} has calls without their results."
             for t in self._turns.values()
             if any([c.id for c in r.calls] != [x.call_id for x in r.results] for r in t.rounds)
+        ]
+
+    def _lost_notes(self) -> list[str]:
+        return [
+            f"The note {note.key} of {person} is of a turn {note.turn} that does not exist."
+            for (person, _), notes in self._notes.items()
+            for note in notes.values()
+            if note.turn is not None and note.turn not in self._turns
         ]
 
     def _lost_segments(self) -> list[str]:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sqlalchemy import BindParameter, bindparam, delete, func, null, or_, select, true, update
 
-from adapters.sql import archive, chats, facts, links
+from adapters.sql import archive, chats, facts, links, notes
 from adapters.sql.buttons import DELETE_OF_TURN as DELETE_BUTTONS_OF_TURN
 from adapters.sql.buttons import DELETE_OWN as DELETE_BUTTONS
 from adapters.sql.database import Transaction
@@ -142,6 +142,11 @@ def erase_fact(tx: Transaction, person: Person, scope: str, key: str) -> Receipt
     return _receipt(counts)
 
 
+def erase_notes(tx: Transaction, person: Person, scope: str) -> Receipt:
+    """Erase the notes about a person in a scope."""
+    return _receipt(Counter(notes=notes.erase(tx, person, scope)))
+
+
 def erase_chat(tx: Transaction, chat: ChatKey) -> Receipt:
     """Erase all of one chat."""
     return _receipt(_erase_chat(tx, chat_key(chat)))
@@ -168,6 +173,7 @@ def _erase_turns(tx: Transaction, chat: str, turns: Collection[int]) -> Counter[
     owners = tx.rows(OWNERS, chat=chat, source=chat)
     counts = Counter(turns=len(erased), segments=_cut_out(tx, chat, erased))
     counts += _withdraw(tx, owners, lambda source: source.turn in erased, erased)
+    counts["notes"] += notes.forget(tx, erased)
     tx.many(DELETE_SOURCES, [{"of_turn": turn} for turn in erased])
     return counts + _erase_jobs(tx, map(str, erased))
 
@@ -205,6 +211,7 @@ def _erase_chat(tx: Transaction, chat: str) -> Counter[str]:
     owners = tx.rows(OWNERS, chat=chat, source=chat)
     counts = _erase_turns(tx, chat, [turn for turn, _ in tx.rows(PARENTS, chat=chat)])
     counts += _withdraw(tx, owners, lambda source: source.chat == chat)
+    counts["notes"] += tx.run(notes.DELETE_OF_CHAT, of_chat=chat)
     tx.run(DELETE_CHAT_SOURCES, chat=chat)
     counts += _empty(tx, chat, [message for key, message, _ in tx.rows(WAITING) if key == chat])
     tx.run(chats.SILENCE, of_chat=chat)
@@ -235,6 +242,7 @@ def _erase_profile(tx: Transaction, person: str) -> Counter[str]:
         settings=settings, facts=tx.run(ALL_FACTS, person=person), changes=tx.run(ALL_CHANGES, person=person)
     )
     tx.cache.clear()
+    counts["notes"] += tx.run(notes.DELETE_OF_PERSON, of_person=person)
     tx.run(ALL_SOURCES, person=person)
     tx.run(DELETE_PERSON, person=person)
     pairings = tx.run(DELETE_PAIRING, of_person=person)
@@ -330,6 +338,7 @@ def _reword(tx: Transaction, chat: str, turn: Turn, messages: tuple[Message, ...
     tx.run(DELETE_BUTTONS_OF_TURN, of_turn=turn.id)
     parents: dict[int, int | None] = dict(tx.rows(PARENTS, chat=chat))
     _delete_segments(tx, chat, covering({turn.id}, parents, _segments(tx, chat)))
+    notes.forget(tx, [turn.id])
     _withdraw(tx, tx.rows(OWNERS, chat=chat, source=chat), unsaid(replace(turn, messages=messages)))
     tx.run(chats.RAISE_EDITION, of_chat=chat)
 

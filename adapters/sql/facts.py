@@ -11,7 +11,7 @@ from adapters.sql.cache import Known
 from adapters.sql.database import Row, Transaction
 from adapters.sql.rows import CHANGE_JSON, FACT_JSON, SETTINGS_JSON, chat_key, person_key, to_body
 from adapters.sql.statement import Statement, insert
-from adapters.sql.tables import CHANGE, CHAT, FACT, PERSON, SOURCE, TURN
+from adapters.sql.tables import CHANGE, CHAT, FACT, NOTE, PERSON, SOURCE, TURN
 from core.conversation import PersonSettings, Turn
 from core.errors import StaleEpoch
 from core.facts import Change, Fact, Facts
@@ -43,7 +43,8 @@ _person = insert(PERSON).values(key=bindparam("person"), settings=bindparam("set
 SET_SETTINGS = Statement(
     _person.on_conflict_do_update(index_elements=[PERSON.c.key], set_={"settings": _person.excluded.settings})
 )
-SCOPES = Statement(select(FACT.c.scope).where(FACT.c.person == bindparam("person")).distinct().order_by(FACT.c.scope))
+_noted = select(NOTE.c.scope).where(NOTE.c.person == bindparam("person"))
+SCOPES = Statement(select(FACT.c.scope).where(FACT.c.person == bindparam("person")).union(_noted).order_by("scope"))
 PEOPLE = Statement(select(TURN.c.sender).where(TURN.c.chat == bindparam("chat")).distinct().order_by(TURN.c.sender))
 
 
@@ -141,7 +142,7 @@ def set_settings(tx: Transaction, person: Person, chosen: PersonSettings) -> Non
 
 
 def scopes(tx: Transaction, person: Person) -> list[str]:
-    """Read the scopes that hold facts of a person."""
+    """Read the scopes that hold facts or notes of a person."""
     return [scope for (scope,) in tx.rows(SCOPES, person=person_key(person))]
 
 

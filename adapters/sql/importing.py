@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlalchemy import bindparam, insert
 
-from adapters.sql import archive, chats, facts
+from adapters.sql import archive, chats, facts, notes
 from adapters.sql.database import Transaction
 from adapters.sql.erasure import PARENTS
 from adapters.sql.path import ADD_SEGMENT, SET_CHECKPOINT
@@ -33,6 +33,9 @@ def bring_in(tx: Transaction, person: Person, brought: Brought, terms: Terms | N
         facts.record(tx, person, scope, past)
     for scope, changes in brought.changes.items():
         facts.apply(tx, person, scope, changes, None)
+    for scope, noted in brought.notes.items():
+        for note in noted:
+            notes.add(tx, person, scope, note)
     if brought.settings is not None:
         facts.set_settings(tx, person, brought.settings)
     if brought.turns:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, String, and_, bindparam, delete, null, or_, select, update
 
-from adapters.sql import archive, chats
+from adapters.sql import archive, chats, notes
 from adapters.sql.access import ALLOW_ENTRY, BLOCK_ENTRY
 from adapters.sql.database import Transaction
 from adapters.sql.erasure import (
@@ -129,6 +129,7 @@ def move_chat(tx: Transaction, old: ChatKey, new: ChatKey) -> None:
         _move_waiting(tx, from_, ChatKey.parse(to))
     _move_jobs(tx, keys)
     _move_facts(tx, old, new, keys)
+    notes.move(tx, str(old), new.scope, keys)
     for found, copy in ((ALLOWED, ALLOW_ENTRY), (BLOCKED, BLOCK_ENTRY)):
         for by, at in tx.rows(found, entry=str(old)):
             tx.run(copy, entry=str(new), by=by, at=at)

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlmodel import AutoString
 
-from adapters.sql import entities
+from adapters.sql import entities, notes
 from adapters.sql.chats import state_of
 from adapters.sql.database import Row, Transaction
 from adapters.sql.erasure import SEGMENTS, SPOKE_IN
@@ -123,6 +123,7 @@ def export(tx: Transaction, person: Person) -> dict[str, Any]:
         settings(tx, person),
         _by_scope([(scope, FACT_JSON.validate_json(body)) for scope, body in tx.rows(FACTS, person=key)]),
         _by_scope([(scope, to_change((id_, body))) for scope, id_, body in tx.rows(HISTORY, person=key)]),
+        _by_scope(notes.exported(tx, key)),
         [message for message in read_waiting(tx) if message.sender == person],
         [_chat(tx, chat, bool(private), person) for chat, private in tx.rows(SPOKE_IN, person=key)],
     )

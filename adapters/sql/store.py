@@ -25,6 +25,7 @@ from adapters.sql import (
     links,
     moving,
     naming,
+    notes,
     pairing,
     path,
     seeing,
@@ -43,6 +44,7 @@ from core.errors import StoreError
 from core.facts import Change, Facts
 from core.kept import storable
 from core.messages import ChatKey, Message, Person
+from core.notes import Note
 from core.search import Query, found
 from core.store import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt, Stats
 from core.terms import Stem, Terms
@@ -166,6 +168,12 @@ class SqlStore:
     async def bring_in(self, person: Person, brought: Brought) -> None:
         await self._database.write(importing.bring_in, person, brought, self._kept)
 
+    async def note(self, person: Person, scope: str, note: Note, *, turn: Turn | None = None) -> None:
+        await self._database.write(notes.note, person, scope, note, turn)
+
+    async def notes(self, person: Person, scope: str) -> Sequence[Note]:
+        return await self._database.read(notes.notes, person, scope)
+
     async def settings(self, person: Person) -> PersonSettings:
         return await self._database.single(facts.settings, person)
 
@@ -222,6 +230,9 @@ class SqlStore:
 
     async def erase_fact(self, person: Person, scope: str, key: str) -> Receipt:
         return await self._erased(await self._database.write(erasure.erase_fact, person, scope, key))
+
+    async def erase_notes(self, person: Person, scope: str) -> Receipt:
+        return await self._erased(await self._database.write(erasure.erase_notes, person, scope))
 
     async def erase_chat(self, chat: ChatKey) -> Receipt:
         return await self._erased(await self._database.write(erasure.erase_chat, chat))

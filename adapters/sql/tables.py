@@ -164,6 +164,22 @@ class SourceRow(Row, table=True):
     chat: str = Field(primary_key=True, index=True)
 
 
+class NoteRow(Row, table=True):
+    """What a memory of the operator's own keeps about a person; `chat` and `turn` are where it was said."""
+
+    __tablename__ = "note"
+    __table_args__ = (UniqueConstraint("person", "scope", "memory", "key"),)
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
+    person: str
+    scope: str
+    memory: str
+    key: str
+    text: str = Field(sa_type=Text)
+    chat: str = Field(index=True)
+    turn: int | None = Field(default=None, sa_type=BigInteger, index=True)
+
+
 class JobRow(Row, table=True):
     """Work to do. `owner` holds it until `until`."""
 
@@ -325,4 +341,4 @@ PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fa
 JOB, AUDIT, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "button"))
 ALLOW, BLOCK, PAIRING, MOVE = (METADATA.tables[name] for name in ("allow", "block", "pairing", "move"))
 LINK, LINK_CODE, WRONG_CODE = (METADATA.tables[name] for name in ("link", "link_code", "wrong_code"))
-ARCHIVE, ENTITY = METADATA.tables["archive"], METADATA.tables["entity"]
+ARCHIVE, ENTITY, NOTE = (METADATA.tables[name] for name in ("archive", "entity", "note"))

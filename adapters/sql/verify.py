@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pydantic import ValidationError
 from sqlalchemy import bindparam, select
 
-from adapters.sql import archive
+from adapters.sql import archive, notes
 from adapters.sql.database import Transaction
 from adapters.sql.erasure import PARENTS, SEGMENTS
 from adapters.sql.rows import FACT_JSON, TURN_COLUMNS, to_segment, to_turn
@@ -34,7 +34,7 @@ FACTS = Statement(select(FACT.c.person, FACT.c.scope, FACT.c.key, FACT.c.body))
 
 def verify(tx: Transaction) -> list[str]:
     """Check everything."""
-    faults = [*tx.damage(), *_lost_takers(tx), *_broken_facts(tx), *archive.strays(tx)]
+    faults = [*tx.damage(), *_lost_takers(tx), *_broken_facts(tx), *archive.strays(tx), *notes.faults(tx)]
     for chat, head, asides in tx.rows(CHATS):
         faults += _faults_of(tx, chat, head, json.loads(asides))
     return faults

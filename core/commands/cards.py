@@ -32,6 +32,7 @@ KINDS = (
     marked("facts"),
     marked("items"),
     marked("changes"),
+    marked("notes"),
     marked("messages"),
     marked("settings"),
     marked("jobs"),

@@ -47,8 +47,8 @@ async def _keys(context: Context) -> list[str]:
     return sorted({*(await context.here()).facts, *(change.key for change in changes)})
 
 
-async def _erase_facts(context: Context, keys: list[str]) -> Reply:
-    receipts = [await context.store.erase_fact(context.person, context.scope, key) for key in keys]
+async def _erase_facts(context: Context, keys: list[str], *more: Receipt) -> Reply:
+    receipts = [*more, *[await context.store.erase_fact(context.person, context.scope, key) for key in keys]]
     await context.choose(since=context.now)  # or a second look would learn it again from the same words
     return await changed(context, cards.receipt(receipts), keys[0] if keys else "")
 
@@ -136,7 +136,8 @@ async def memory_clear(context: Context, sure: str = "") -> Reply:
     if sure.casefold() != "yes":
         what = spoken("This forgets every fact about you here.")
         return cards.confirmation(what, spoken("Forget all facts"), "/memory clear yes")
-    return await _erase_facts(context, await _keys(context))
+    notes = await context.store.erase_notes(context.person, context.scope)
+    return await _erase_facts(context, await _keys(context), notes)
 
 
 FORGET_COMMANDS: tuple[Command, ...] = (forget, memory_clear)

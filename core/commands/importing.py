@@ -15,6 +15,7 @@ from core.facts import Change, Facts
 from core.importing import Importing, Line, chosen, read
 from core.llm import TokenCounter
 from core.messages import Attachment
+from core.notes import Note
 from core.prompt import segment_cost, turn_cost
 from core.store import Brought
 from core.translation import counted, spoken
@@ -26,6 +27,7 @@ class Checked:
 
     past: Mapping[str, Sequence[Change]]
     changes: Mapping[str, Sequence[Change]]
+    notes: Mapping[str, Sequence[Note]]
     settings: PersonSettings
     line: Line
     left_out: int
@@ -44,7 +46,8 @@ async def import_(context: Context, file: Attachment) -> str:
     settings = chosen(checked.settings, here)
     if line.turns:
         settings = replace(settings, since=context.now)  # what was said before has had its second look
-    brought = Brought(context.message.chat, checked.past, checked.changes, settings, line.turns, line.segments)
+    chat, past, changes, notes = context.message.chat, checked.past, checked.changes, checked.notes
+    brought = Brought(chat, past, changes, notes, settings, line.turns, line.segments)
     await context.store.bring_in(context.person, brought)
     return _told(checked, line)
 
@@ -59,13 +62,14 @@ async def _checked(context: Context, file: Attachment) -> Checked:
     call = f"import/{context.message.chat}/{context.message.id}"
 
     def check() -> Checked:
-        accounts, past = importing.accounts(linked), {}
+        accounts, past, notes = importing.accounts(linked), {}, {}
         for scope, draft in drafts.items():
+            notes[scope] = importing.notes(accounts, scope, draft)
             past[scope] = importing.past(accounts, scope, draft)
             importing.add_facts(accounts, scope, draft, call)
         changes = {scope: draft.changes for scope, draft in drafts.items()}
         left_out = sum(len(facts) for scope, facts in export.facts.items() if scope not in drafts)
-        return Checked(past, changes, export.settings, importing.line(), left_out)
+        return Checked(past, changes, notes, export.settings, importing.line(), left_out)
 
     return await asyncio.to_thread(check)
 
@@ -90,6 +94,8 @@ def _told(checked: Checked, line: Line) -> str:
     """Tell what was brought along, and what was not."""
     facts, turns = sum(map(len, checked.changes.values())), len(checked.line.turns)
     told = [counted("{count} fact is new or newer.", "{count} facts are new or newer.", facts)]
+    if notes := sum(map(len, checked.notes.values())):
+        told.append(counted("{count} note came along.", "{count} notes came along.", notes))
     if line.turns:
         told.append(counted("I remember {count} turn of our talk.", "I remember {count} turns of our talk.", turns))
     elif turns:

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from core.clock import Clock
 from core.conversation import Conversation, Turn
 from core.facts import Change
 from core.llm import LLM, TokenCounter
+from core.memory import noting
 from core.prompt import Prompt
 from core.store import ConversationStore
-from core.tools import Tool
+from core.tools import Tool, ToolContext
 
 Propose = Callable[[Turn, Sequence[Change]], Awaitable[None]]
 """Asks the person of a turn about changes of facts that are stored only when they agree."""
@@ -42,8 +43,8 @@ class Compaction:
 class Memory:
     """One way of remembering.
 
-    What it writes goes through the tools' `ToolContext.facts`, or through the store while compacting; so export and
-    erasure reach it. A memory that keeps data elsewhere can't be exported or erased.
+    What it writes goes through the tools' `ToolContext.facts` or through `note`, or through the store while compacting;
+    so export and erasure reach it. A memory that keeps data elsewhere can't be exported or erased.
     """
 
     is_history: bool = False
@@ -56,6 +57,7 @@ class Memory:
 
     def stand_on(self, store: ConversationStore, counter: TokenCounter) -> None:
         """Learn where everything is kept, to look there, and how tokens are counted; before anything else."""
+        self._store = store
 
     async def recall(self, conversation: Conversation, prompt: Prompt) -> None:
         """Put what is remembered into the prompt. Only reads."""
@@ -63,6 +65,21 @@ class Memory:
     def tools(self, conversation: Conversation) -> Sequence[Tool]:
         """Give the tools by which the model may write this memory."""
         return ()
+
+    async def notes(self, conversation: Conversation) -> Mapping[str, str]:
+        """Give what this memory has noted about the person it meets here, the oldest first; nothing with memory off."""
+        return await noting.noted(self._store, self._name, conversation)
+
+    async def note(self, context: ToolContext, key: str, text: str = "") -> str:
+        """Keep a text under a key about the person who is answered; without text, what is there is taken away.
+
+        Gives in words what was done. Raises ToolError where the same words could be no fact.
+        """
+        return await noting.note(self._store, self._name, context, key, text)
+
+    @property
+    def _name(self) -> str:
+        return f"{type(self).__module__}:{type(self).__qualname__}"
 
     def due(self, conversation: Conversation, budget: int) -> bool:
         """Say whether this conversation should be compacted soon."""

@@ -156,6 +156,21 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "note",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("person", KEY, nullable=False),
+        sa.Column("scope", KEY, nullable=False),
+        sa.Column("memory", KEY, nullable=False),
+        sa.Column("key", KEY, nullable=False),
+        sa.Column("text", sa.Text(), nullable=False),
+        sa.Column("chat", KEY, nullable=False),
+        sa.Column("turn", sa.BigInteger(), nullable=True),
+        sa.PrimaryKeyConstraint("id"),
+        sa.UniqueConstraint("person", "scope", "memory", "key"),
+    )
+    op.create_index(op.f("ix_note_chat"), "note", ["chat"], unique=False)
+    op.create_index(op.f("ix_note_turn"), "note", ["turn"], unique=False)
+    op.create_table(
         "link",
         sa.Column("person", KEY, nullable=False),
         sa.Column("view", KEY, nullable=False),
