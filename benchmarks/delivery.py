@@ -55,7 +55,7 @@ async def serve(url: str, folder: Path) -> None:
     store, llm = await open_store(f"sqlite:///{folder / 'keepmind.db'}"), Echo()
     async with TelegramAdapter(streaming.TOKEN, Options(api_url=url, quiet=0.0)) as adapter:
         ports = Ports(store, llm, TiktokenCounter("gpt-4o-mini"), SystemClock(), [adapter])
-        bot = Bot(load_persona("default"), memory=chosen_memories(with_server(), llm))
+        bot = Bot(load_persona("default").text, memory=chosen_memories(with_server(), llm))
         await adapter.run(build(bot, ports, allowed=("telegram:*",)))
 
 

@@ -114,7 +114,7 @@ class Nowhere:
 async def replay(talk: Talk, counter: TiktokenCounter) -> tuple[Replay, int]:
     """Hold one talk; give the model and the number of messages, both speakers' counted."""
     model, settings, ids = Replay(counter), with_server(), count()
-    bot = Bot(load_persona("default"), memory=chosen_memories(settings, model))
+    bot = Bot(load_persona("default").text, memory=chosen_memories(settings, model))
     ports = Ports(InMemoryStore(), model, counter, SystemClock(), [Nowhere()])
     engine = build(bot, ports, allowed=["*"])
     for asked, model.answer in talk:

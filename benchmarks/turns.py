@@ -90,7 +90,7 @@ class Ours:
 
     async def turn(self, i: int) -> None:
         """Load, compose and save."""
-        composer, counter = self.engine.shared.composer, self.engine.shared.counter
+        composer, counter = self.engine.shared.composers.usual, self.engine.shared.counter
         said = message(i)
         tokens = counter.count(said.text)
         conversation, turn = await self.store.open([said], tokens=tokens, at=datetime.now(UTC))
@@ -102,9 +102,9 @@ class Ours:
     async def delivered(self, i: int) -> None:  # noqa: ARG002 -- as every step
         """Note that it was delivered, and compact when that is due."""
         await self.store.progress(self.last.id, chunk=1, preview="", state=State.DELIVERED)
-        work = self.engine.shared.composer.work()
+        work = self.engine.shared.composers.usual.work()
         conversation = await self.store.load(CHAT, PERSON)
-        if any(m.due(conversation, work.budget) for m in self.engine.shared.composer.memories):
+        if any(m.due(conversation, work.budget) for m in self.engine.shared.composers.usual.memories):
             await self.engine.compactor.compact(CHAT)
 
 
@@ -114,7 +114,7 @@ async def ours(path: Path) -> AsyncIterator[Ours]:
     counter, settings = TiktokenCounter("gpt-4o-mini"), with_server()
     model = Replay(counter)
     store = await open_store(f"sqlite:///{path}", indexing=settings.memory.searches)
-    bot = Bot(load_persona("default"), memory=chosen_memories(settings, model))
+    bot = Bot(load_persona("default").text, memory=chosen_memories(settings, model))
     yield Ours(store, build(bot, Ports(store, model, counter, SystemClock(), [Nowhere()]), allowed=["*"]))
     await store.aclose()
 

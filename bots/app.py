@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
-from bots.memories import chosen_memories
 from bots.models import open_model
-from config.persona import load_persona
+from bots.personas import open_bot, roles
 from config.settings import Settings
 from core.adapter import Adapter
 from core.bot import Bot, Ports, build
@@ -55,9 +54,12 @@ async def open_app(
     """
     async with AsyncExitStack() as stack:
         store = store if store is not None else await stack.enter_async_context(open_database(settings))
-        llm, counter = await stack.enter_async_context(open_model(settings, warm=serving and bool(adapters)))
+        cast = roles(settings)
+        usual, warm = cast.usual.settings, serving and bool(adapters)
+        llm, counter = await stack.enter_async_context(open_model(usual, warm=warm))
         ports = Ports(store, llm, counter, SystemClock(), adapters)
-        bot = bot or Bot(_persona(settings), memory=chosen_memories(settings, llm))
+        if bot is None:
+            bot = await stack.enter_async_context(open_bot(cast, llm, counter))
         engine = build(
             bot,
             ports,
@@ -67,7 +69,7 @@ async def open_app(
             compacting=CompactorLimits(settings.window.idle_minutes, settings.clock.job_seconds),
             zone=ZoneInfo(settings.engine.time_zone),
             rates=_rates(settings) if serving else Rates(),
-            language=settings.engine.language,
+            language=usual.engine.language,
             meter=meter or Unmeasured(),
         )
         stack.push_async_callback(engine.compactor.aclose, closing_seconds)
@@ -102,13 +104,6 @@ async def open_database(settings: Settings) -> AsyncIterator[ConversationStore]:
         yield store
     finally:
         await store.aclose()
-
-
-def _persona(settings: Settings) -> str:
-    name = settings.engine.persona
-    if name == "default" and settings.model.embedded:
-        name = "small"  # so small a model is led astray by many rules
-    return f"Your name is {settings.engine.name}.\n\n{load_persona(name)}"
 
 
 def _make_folder(folder: Path) -> None:

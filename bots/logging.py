@@ -11,7 +11,8 @@ from typing import Any
 
 from pydantic import SecretStr
 
-from config.settings import Section, Settings
+from config.section import Section
+from config.settings import Settings
 
 HIDDEN = "[hidden]"
 _SECRETS = re.compile(

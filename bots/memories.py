@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Sequence
-from importlib import import_module
-from pathlib import Path
 
+from bots.plugins import plugin
 from config.form import load_form
 from config.settings import Settings
 from core.draft import FactRules
@@ -18,13 +16,11 @@ from core.memory.entities import Entities
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.memory import Memory
 from core.memory.none import NoHistory
-from core.memory.per_chat import PerChat
 from core.memory.profile import Profile
 from core.memory.recent import TokenWindow, Window
 from core.memory.summary_buffer import BufferLimits, Summary, SummaryBuffer
 from core.memory.tree import Tree
 from core.memory.window import WindowLimits
-from core.messages import ChatKey
 from core.names import names_in
 
 Make = Callable[[Settings, LLM], Memory]
@@ -34,21 +30,7 @@ def chosen_memories(settings: Settings, llm: LLM) -> Sequence[Memory]:
     """Give the one history and what is beside it. Raises ConfigError naming what can't be used."""
     memory = settings.memory
     beside = dict.fromkeys([*memory.beside, *(kind for kind in SWITCHED if getattr(memory, kind))])
-    return [_history(settings, llm), *(_beside(kind, settings, llm) for kind in beside)]
-
-
-def _history(settings: Settings, llm: LLM) -> Memory:
-    memory = settings.memory
-    of_personas = dict(_pair(entry) for entry in memory.personas)
-    usual = _of_kind(of_personas.get(settings.engine.persona, memory.history), settings, llm)
-    chats = {ChatKey.parse(chat): _of_kind(kind, settings, llm) for chat, kind in map(_pair, memory.chats)}
-    return PerChat(usual, chats) if chats else usual
-
-
-def _pair(entry: str) -> tuple[str, str]:
-    """Read NAME=KIND."""
-    name, _, kind = entry.rpartition("=")
-    return name, kind
+    return [_of_kind(memory.history, settings, llm), *(_beside(kind, settings, llm) for kind in beside)]
 
 
 def _of_kind(kind: str, settings: Settings, llm: LLM) -> Memory:
@@ -77,12 +59,11 @@ def _made(kind: str, settings: Settings, llm: LLM) -> Memory:
 
 
 def _custom(kind: str) -> Memory:
-    """Import a memory of the operator's own; the working directory is looked in last."""
-    module, _, name = kind.partition(":")
-    if str(Path.cwd()) not in sys.path:
-        sys.path.append(str(Path.cwd()))
+    """Make a memory of the operator's own."""
     try:
-        made = getattr(import_module(module), name)()
+        made = plugin("memory", kind)()
+    except ConfigError:
+        raise
     except Exception as error:  # whatever the operator's own code does
         raise ConfigError(f"the memory {kind!r} can't be made: {type(error).__name__}: {error}") from error
     if not isinstance(made, Memory):

@@ -12,6 +12,8 @@ from pydantic import BaseModel, SecretStr
 from core.translation import ENGLISH, known, languages
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_FUNCTION = re.compile(r"[A-Za-z_][\w.]*:[A-Za-z_]\w*")
+_PLATFORM = re.compile(r"[a-z][a-z0-9_]*(?:$|:)")
 _ENTRY = re.compile(r"(?P<platform>[a-z][a-z0-9_]*):(?P<id>\S+)")
 _MODE = re.compile(r"-\d+(?:/\d+)?=(?:mention|listen|open|off)")
 _CHANNEL_MODE = re.compile(r"\d+=(?:mention|listen|open|off)")
@@ -58,6 +60,25 @@ def persona_kinds(names: Sequence[str]) -> Sequence[str]:
         persona, _, what = name.rpartition("=")
         if not (persona and _KIND.fullmatch(what)):
             raise ValueError(f"{name!r} must be written PERSONA=KIND, such as small=token_window")
+    return names
+
+
+def places(names: Sequence[str]) -> Sequence[str]:
+    """Take platforms, chats and topics, each with a persona."""
+    for name in names:
+        place, _, persona = name.partition("=")
+        if not persona or place.endswith(":*") or not _PLATFORM.match(place):
+            raise ValueError(f"{name!r} must be written PLACE=PERSONA, such as telegram=tutor or discord:9/7=tutor")
+        if ":" in place:
+            _entry(place.partition("/")[0])
+    return names
+
+
+def functions(names: Sequence[str]) -> Sequence[str]:
+    """Take functions of one's own."""
+    for name in names:
+        if not _FUNCTION.fullmatch(name):
+            raise ValueError(f"{name!r} must be written package.module:function")
     return names
 
 

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from platformdirs import user_data_path
 from pydantic import (
     AfterValidator,
-    BaseModel,
     BeforeValidator,
-    ConfigDict,
     Field,
     SecretStr,
     ValidationError,
@@ -20,29 +18,14 @@ from pydantic import (
 
 from config import checks
 from config.complaint import complaint
+from config.section import Kind, Kinds, Names, Section
 from config.sources import read
 from core.errors import ConfigError
 
 Count = Annotated[int, Field(ge=1, le=1_000_000)]
 Seconds = Annotated[float, Field(gt=0, le=86_400)]
 Minutes = Annotated[float, Field(gt=0, le=525_600)]
-Names = Annotated[tuple[str, ...], BeforeValidator(checks.split)]
-Kind = Annotated[str, AfterValidator(checks.kind)]
-Kinds = Annotated[Names, AfterValidator(checks.kinds)]
 Url = Annotated[str, AfterValidator(checks.web_address), Field(json_schema_extra={"writeOnly": True})]
-
-
-class Section(BaseModel):
-    """A group of settings. A blank value means the default."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
-
-    @model_validator(mode="before")
-    @classmethod
-    def _blank_is_default(cls, values: Any) -> Any:
-        if not isinstance(values, Mapping):
-            return values
-        return {name: value for name, value in values.items() if value != "" or name not in cls.model_fields}
 
 
 class Model(Section):
@@ -186,6 +169,10 @@ class Engine(Section):
 
     name: str = Field("Keepmind", description="What the bot is called.")
     persona: str = Field("default", description="Who the bot is: a file of config/personas, or a path.")
+    personas: Annotated[Names, AfterValidator(checks.places)] = Field(
+        (),
+        description="Platforms, chats and topics with a persona of their own, such as telegram:-1001502049385=tutor.",
+    )
     time_zone: Annotated[str, AfterValidator(checks.time_zone)] = Field(
         "UTC", description="Time zone of people whose own is not known."
     )

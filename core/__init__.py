@@ -18,12 +18,12 @@ if TYPE_CHECKING:
     from core.memory.keepmind import Keepmind
     from core.memory.memory import Compaction, Memory
     from core.memory.none import NoHistory
-    from core.memory.per_chat import PerChat
     from core.memory.profile import Profile
     from core.memory.recent import TokenWindow, Window
     from core.memory.summary_buffer import Summary, SummaryBuffer
     from core.memory.tree import Tree
     from core.messages import Attachment, ChatKey, Choice, Message, Person, Quote, Reply
+    from core.personas import Persona
     from core.prompt import Prompt
     from core.tools import Tool, ToolContext, tool
     from core.topics import Topics
@@ -50,8 +50,8 @@ _HOMES = {
     "Message": "core.messages",
     "NoHistory": "core.memory.none",
     "Outgoing": "core.adapter",
-    "PerChat": "core.memory.per_chat",
     "Person": "core.messages",
+    "Persona": "core.personas",
     "Ports": "core.bot",
     "Profile": "core.memory.profile",
     "Prompt": "core.prompt",
@@ -96,8 +96,8 @@ __all__ = [
     "Message",
     "NoHistory",
     "Outgoing",
-    "PerChat",
     "Person",
+    "Persona",
     "Ports",
     "Profile",
     "Prompt",

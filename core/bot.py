@@ -20,10 +20,10 @@ from core.draft import FactRules
 from core.engine import Engine
 from core.exchange import Collaborators, Limits
 from core.llm import LLM, TokenCounter
-from core.memory.keepmind import Keepmind
 from core.memory.memory import Memory
 from core.memory.profile import Profile
 from core.meter import Meter, MeteredLLM, Unmeasured
+from core.personas import Persona, Places, default_memory
 from core.proposals import Proposals
 from core.rates import Rates
 from core.store import ConversationStore
@@ -32,31 +32,28 @@ from core.tools import Tool
 from core.translation import ENGLISH
 
 
-def default_memory() -> list[Memory]:
-    """Give the memories of a bot that names none."""
-    return [Keepmind(), Profile()]
-
-
 @dataclass(frozen=True)
 class Bot:
     """Who the bot is (`persona`), what the model and people may call, and what it remembers.
 
-    A bot whose memories hold no history gets the default one.
+    `elsewhere` are the personas of places where another one answers: a platform, a chat or a topic, as `Places` has
+    them. A bot whose memories hold no history gets the default one.
     """
 
-    persona: str = "You are a friendly assistant."
+    persona: str = Persona.text
     tools: Sequence[Tool] = ()
     commands: Sequence[Command] = ()
     memory: Sequence[Memory] = field(default_factory=default_memory)
+    elsewhere: Mapping[str, Persona] = field(default_factory=dict)
+
+    @property
+    def personas(self) -> Places[Persona]:
+        """Who answers where."""
+        return Places(Persona(self.persona, self.memory, self.tools), self.elsewhere)
 
     def rules(self) -> FactRules:
         """Give the rules that facts are held to: those of its profile, if it keeps one."""
         return next((m.limits for m in self.memory if isinstance(m, Profile)), FactRules())
-
-    def memories(self) -> Sequence[Memory]:
-        """Give its memories, a history among them."""
-        has_history = any(m.is_history for m in self.memory)
-        return self.memory if has_history else [Keepmind(), *self.memory]
 
 
 @dataclass(frozen=True)
@@ -84,33 +81,38 @@ def build(
     meter: Meter = Unmeasured(),  # noqa: B008 -- holds nothing
 ) -> Engine:
     """Put a bot together: every collaborator is an argument, nothing is started."""
-    ports = replace(ports, llm=MeteredLLM(ports.llm, meter))
-    counter = RecentCounter(ports.counter)
-    memories = bot.memories()
-    for memory in memories:
-        memory.meet(ports.llm)
-        memory.stand_on(ports.store, counter)
+    ports = replace(ports, llm=MeteredLLM(ports.llm, meter), counter=RecentCounter(ports.counter))
     deliveries = _deliveries(ports, meter)
     propose = Proposals(deliveries, language).show
-    composer = Composer(
-        bot.persona,
-        memories,
-        bot.tools,
-        ports.store,
-        ports.llm,
-        counter,
-        ports.clock,
-        limits.reply_tokens,
-        zone,
-        propose,
-    )
-    compactor = Compactor(ports.store, composer, ports.clock, compacting, meter)
+
+    def composer(persona: Persona) -> Composer:
+        llm = ports.llm if persona.llm is None else MeteredLLM(persona.llm, meter)
+        counter = ports.counter if persona.counter is None else RecentCounter(persona.counter)
+        memories = persona.memories()
+        for memory in memories:
+            memory.meet(llm)
+            memory.stand_on(ports.store, counter)
+        return Composer(
+            persona.text,
+            memories,
+            persona.tools,
+            ports.store,
+            llm,
+            counter,
+            ports.clock,
+            limits.reply_tokens,
+            zone,
+            propose,
+            persona.language,
+        )
+
+    composers = bot.personas.each(composer)
+    compactor = Compactor(ports.store, composers, ports.clock, compacting, meter)
     shared = Collaborators(
         store=ports.store,
-        llm=ports.llm,
-        counter=counter,
+        counter=ports.counter,
         clock=ports.clock,
-        composer=composer,
+        composers=composers,
         deliveries=deliveries,
         slots=asyncio.Semaphore(limits.parallel),
         limits=limits,

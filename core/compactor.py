@@ -19,6 +19,7 @@ from core.llm import LLM, Completion, OnText, Request
 from core.memory.memory import Compaction
 from core.messages import ChatKey
 from core.meter import Meter, Unmeasured
+from core.personas import Places
 from core.store import ConversationStore, Job
 
 logger = logging.getLogger("keepmind.compactor")
@@ -46,14 +47,14 @@ class Compactor:
     def __init__(
         self,
         store: ConversationStore,
-        composer: Composer,
+        composers: Places[Composer],
         clock: Clock,
         limits: CompactorLimits | None = None,
         meter: Meter = Unmeasured(),  # noqa: B008 -- holds nothing
     ) -> None:
         self.failures = 0
         self._store = store
-        self._composer = composer
+        self._composers = composers
         self._clock = clock
         self._limits = limits or CompactorLimits()
         self._meter = meter
@@ -169,8 +170,9 @@ class Compactor:
     async def _extract(self, turn_id: int) -> None:
         turn = await self._store.turn(turn_id)
         if turn is not None:
-            async with self._timed(self._composer.work(), f"turn {turn_id}") as work:
-                for memory in self._composer.memories:
+            composer = self._composers.of(turn.chat)
+            async with self._timed(composer.work(), f"turn {turn_id}") as work:
+                for memory in composer.memories:
                     if memory.wants_extraction(turn):
                         await memory.extract(turn, work)
 
@@ -178,8 +180,9 @@ class Compactor:
         """Compact one chat now; say whether anything was folded. Raises LLMError or StaleBase when it can't be."""
         seen = self._clock.now()
         before = await self._store.load(chat)
-        async with self._timed(self._composer.work(idle=idle, low=low), str(chat)) as work:
-            for memory in self._composer.memories:
+        composer = self._composers.of(chat)
+        async with self._timed(composer.work(idle=idle, low=low), str(chat)) as work:
+            for memory in composer.memories:
                 await memory.compact(await self._store.load(chat), work)
         if idle:
             await self._store.rest(chat, seen)

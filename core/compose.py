@@ -45,7 +45,7 @@ def budget(llm: LLM, reply_tokens: int) -> int:
 class Composer:
     """Lets each memory recall into a prompt; folds memory only when the prompt can't fit otherwise.
 
-    `zone` is the time zone used where the person's own is not known.
+    `zone` is the time zone, and `language` that of the bot's own sentences, where the person's own is not known.
     """
 
     persona: str
@@ -58,6 +58,7 @@ class Composer:
     reply_tokens: int = 1024
     zone: tzinfo = UTC
     propose: Propose = unasked
+    language: str = ""
 
     @property
     def reserve(self) -> int:

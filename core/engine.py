@@ -77,8 +77,8 @@ class Engine:
             return await self._accept_in_order(message)
 
     def speaking_to(self, message: Message) -> AbstractContextManager[None]:
-        """Speak the language of a message's sender until the block is left, `language` where it is not known."""
-        return speaking(message.language or self.language)
+        """Speak the language of a message's sender until the block is left; if unknown, that of who answers."""
+        return speaking(message.language or self.shared.composers.of(message.chat).language or self.language)
 
     async def _accept_in_order(self, message: Message) -> asyncio.Future[Reply | None] | None:
         async with self._door(message.chat):  # what came first is queued first, however long storing it takes

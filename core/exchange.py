@@ -21,11 +21,12 @@ from core.draft import FactRules
 from core.errors import ContextOverflow, LLMError, Relieved, StaleEpoch, StoreError
 from core.facts import Change, Facts
 from core.incognito import Stretches, unremembering
-from core.llm import LLM, TokenCounter
+from core.llm import TokenCounter
 from core.memory.memory import Propose, unasked
 from core.memory.profile import draft_for
 from core.messages import ChatKey, Choice, Message, Person, Reply
 from core.meter import Meter, Unmeasured, timed
+from core.personas import Places
 from core.preview import Preview
 from core.prompt import MESSAGE_COST, Prompt, Row, turn_cost
 from core.rendering import said
@@ -61,10 +62,9 @@ class Collaborators:
     """
 
     store: ConversationStore
-    llm: LLM
     counter: TokenCounter
     clock: Clock
-    composer: Composer
+    composers: Places[Composer]
     deliveries: Mapping[str, Delivery]
     slots: asyncio.Semaphore
     limits: Limits = field(default_factory=Limits)
@@ -93,6 +93,7 @@ class Exchange:
         self.stopping = False
         self._shared = shared
         self._chat = chat
+        self._composer = shared.composers.of(chat)
         self._delivery = shared.deliveries[chat.platform]
         self._preview: Preview | None = None
         self._doing: asyncio.Task[Turn] | None = None
@@ -293,12 +294,12 @@ class Exchange:
         except ContextOverflow:
             logger.warning("turn %s: the prompt was too large for the server; memory is folded", turn.id)
         again = await self._load(turn)
-        share = min(0.5, 0.5 * prompt.tokens / max(self._shared.composer.work().budget, 1))
+        share = min(0.5, 0.5 * prompt.tokens / max(self._composer.work().budget, 1))
         return await answering.run(await self._compose(again, answering.turn, share=share), preview.show)
 
     async def _compose(self, conversation: Conversation, turn: Turn, *, share: float = 1.0) -> Prompt:
         with timed(self._shared.meter, "compose"):
-            prompt = await self._shared.composer.compose(conversation, turn, share=share)
+            prompt = await self._composer.compose(conversation, turn, share=share)
         kept, report = self._shared.reports, prompt.report()
         self._shared.meter.prompt(report)
         kept.pop((turn.chat, turn.sender), None)
@@ -310,8 +311,8 @@ class Exchange:
     def _answering(
         self, conversation: Conversation, turn: Turn, choices: list[Choice], shown: frozenset[int]
     ) -> Answering:
-        shared = self._shared
-        zone = shared.composer.zone_for(conversation)
+        shared, composer = self._shared, self._composer
+        zone = composer.zone_for(conversation)
         draft = draft_for(conversation, turn, shared.rules, shared.clock.now(), "model", zone)
         context = ToolContext(conversation, turn, draft, choices=choices, shown=shown)
 
@@ -325,10 +326,8 @@ class Exchange:
                 return
             await shared.store.apply(conversation.person, conversation.scope, changes, turn=turn)
 
-        tools, reply_tokens = shared.composer.tools(conversation), shared.composer.reserve
-        return Answering(
-            shared.llm, tools, context, keep, shared.counter, shared.limits.tool_rounds, reply_tokens=reply_tokens
-        )
+        tools, rounds = composer.tools(conversation), shared.limits.tool_rounds
+        return Answering(composer.llm, tools, context, keep, composer.counter, rounds, reply_tokens=composer.reserve)
 
     async def _save(self, conversation: Conversation, turn: Turn) -> Turn:
         turn = turn.changed(tokens=turn_cost(turn, self._shared.counter))
@@ -339,7 +338,7 @@ class Exchange:
         return turn
 
     def _jobs(self, before: Conversation, turn: Turn) -> list[Job]:
-        composer, now = self._shared.composer, self._shared.clock.now()
+        composer, now = self._composer, self._shared.clock.now()
         after = replace(before, path=(*before.path, turn))
         jobs = []
         if any(m.due(after, composer.work().budget) for m in composer.memories):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal
@@ -34,6 +35,12 @@ class ChatKey:
     def scope(self) -> str:
         """The chat without its topic: what facts learned in a group are kept under."""
         return f"{self.platform}:{_escape(self.chat)}"
+
+    @property
+    def places(self) -> Sequence[str]:
+        """The names of where it is, the nearest first: the topic, the chat, the platform."""
+        chat = (self.scope, self.platform)
+        return chat if self.topic is None else (str(self), *chat)
 
     @classmethod
     def parse(cls, text: str) -> ChatKey:

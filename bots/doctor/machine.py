@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, available_timezones
 
 from bots.doctor.finding import Check, Finding, broken, fine, warning
 from bots.doctor.running import is_running
-from config.persona import load_persona
+from bots.personas import roles
 from config.settings import Settings
 
 ROOM, SETTINGS = "machine", "settings"
@@ -68,19 +68,23 @@ async def _platforms(settings: Settings) -> AsyncGenerator[Finding, None]:
 
 
 async def _persona(settings: Settings) -> AsyncGenerator[Finding, None]:
-    name = settings.engine.persona
-    load_persona(name)
-    yield fine(SETTINGS, "persona", f"The bot is called {settings.engine.name}, and its persona is {name}.")
+    cast = roles(settings)
+    name, called = settings.engine.persona, cast.usual.settings.engine.name
+    yield fine(SETTINGS, "persona", f"The bot is called {called}, and its persona is {name}.")
+    for place, name in (entry.split("=", 1) for entry in settings.engine.personas):
+        called = cast.others[place].settings.engine.name
+        yield fine(SETTINGS, "persona", f"In {place} it is called {called}, and its persona is {name}.")
 
 
 async def _memory(settings: Settings) -> AsyncGenerator[Finding, None]:
-    from bots.memories import chosen_memories
     from bots.models import open_model
+    from bots.personas import open_bot, roles
 
-    async with open_model(settings) as (llm, _):
-        chosen_memories(settings, llm)
-    kinds = ", ".join((settings.memory.history, *settings.memory.beside))
-    yield fine(SETTINGS, "memory", f"It remembers by {kinds}.")
+    cast = roles(settings)
+    memory = cast.usual.settings.memory
+    async with open_model(cast.usual.settings) as (llm, counter), open_bot(cast, llm, counter):
+        kinds = ", ".join((memory.history, *memory.beside))
+        yield fine(SETTINGS, "memory", f"It remembers by {kinds}.")
 
 
 async def _clock(settings: Settings) -> AsyncGenerator[Finding, None]:

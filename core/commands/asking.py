@@ -41,8 +41,10 @@ async def memory_save(context: Context, turn: int, proposal: str) -> Reply:
     if said is None or said.message.asker != context.person:
         raise CommandError(spoken("You have had me forget what this was taken from, so I can't keep it."))
     known = await context.store.load(said.chat, context.person, private=said.message.private)
-    shared, zone = context.engine.shared, context.engine.shared.composer.zone_for(known)
-    draft = replace(draft_for(known, said, shared.rules, context.now, wanted.by, zone), asking=False)
+    draft = replace(
+        draft_for(known, said, context.engine.shared.rules, context.now, wanted.by, context.composer.zone_for(known)),
+        asking=False,
+    )
     try:
         wanted.make(draft, f"save/{crc32(wanted.written.encode('utf-8', 'replace')):x}")
     except ToolError as error:

@@ -79,7 +79,7 @@ async def back(context: Context, how: str = "") -> str:
 
 async def _keep(context: Context, here: Conversation) -> str:
     """Let one line stand for the aside: a segment, so that we need not go back to leave it behind."""
-    work = context.engine.shared.composer.work()
+    work = context.composer.work()
     steps = list(dropwhile(lambda step: step.before != here.asides[-1], here.path))
     if not steps:  # a summary stands for turns on both sides of where it began
         raise CommandError(spoken(NOT_KEPT))

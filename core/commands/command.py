@@ -20,6 +20,7 @@ from core.translation import speaking, spoken
 from core.views import viewed
 
 if TYPE_CHECKING:
+    from core.compose import Composer
     from core.engine import Engine
 
 Body = Callable[..., Awaitable["Reply | str"]]
@@ -55,6 +56,11 @@ class Context:
     def now(self) -> datetime:
         """The time, aware UTC."""
         return self.engine.shared.clock.now()
+
+    @property
+    def composer(self) -> Composer:
+        """What composes the prompts of this chat."""
+        return self.engine.shared.composers.of(self.message.chat)
 
     async def here(self) -> Conversation:
         """Give what is remembered of this chat, with the caller's facts."""

@@ -85,7 +85,7 @@ async def check_may_write(context: Context) -> None:
 async def draft_of(context: Context) -> FactDraft:
     """Open a working copy of the caller's facts here, which they write themselves."""
     here, words = await context.here(), Words(str(context.message.chat), None, "")
-    day = f"{context.now.astimezone(context.engine.shared.composer.zone_for(here)):%Y-%m-%d}"
+    day = f"{context.now.astimezone(context.composer.zone_for(here)):%Y-%m-%d}"
     return FactDraft(here.facts, context.engine.shared.rules, words, context.now, "person", day)
 
 
@@ -122,7 +122,7 @@ async def _report_anew(context: Context) -> Sequence[Row]:
     here = await context.here()
     if not here.turns:
         raise CommandError(spoken("I have not been asked anything here yet."))
-    return await context.engine.shared.composer.outline(here, here.turns[-1])
+    return await context.composer.outline(here, here.turns[-1])
 
 
 @command(private=True)

@@ -14,7 +14,7 @@ RESULTS = 8
 async def memory_search(context: Context, text: str) -> str:
     """Search what was said in this chat."""
     found = await context.store.search(context.message.chat, Query(text, RESULTS))
-    zone = context.engine.shared.composer.zone_for(await context.here())
+    zone = context.composer.zone_for(await context.here())
     words, bot = text.casefold().split(), spoken("I")
     lines = [excerpt(turn, words, zone, bot) for turn in sorted(found, key=lambda turn: turn.id)]
     return "\n".join(lines) or spoken("I found nothing about that here.")

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from adapters.inmemory import InMemoryStore
-from core.bot import Bot, default_memory
+from core.bot import Bot
 from core.compose import Composer, budget, margin, reserve
 from core.conversation import Answer, Conversation, PersonSettings, Segment, State, ToolResult, ToolRound, Turn
 from core.errors import ContextOverflow
@@ -19,6 +19,7 @@ from core.kept import storable
 from core.llm import Completion, Request, ToolCall
 from core.memory.memory import Memory
 from core.messages import PRIVATE, Attachment, Message, Person
+from core.personas import default_memory
 from core.prompt import CUT, Prompt, cost, tools_cost, turn_cost
 from core.rendering import neutral
 from core.tools import Tool, tool

@@ -5,7 +5,6 @@ from __future__ import annotations
 from bots.app import _limits
 from bots.memories import chosen_memories, fact_rules
 from config.settings import Model, Settings
-from core.bot import default_memory
 from core.compactor import CompactorLimits
 from core.draft import FactRules
 from core.exchange import Limits
@@ -14,6 +13,7 @@ from core.memory.entities import Entities
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.profile import FIELDS, Profile
 from core.memory.window import WindowLimits
+from core.personas import default_memory
 from tests.fakes import ScriptedLLM
 
 SETTINGS = Settings(model=Model(base_url="http://127.0.0.1/v1"))

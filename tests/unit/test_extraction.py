@@ -191,7 +191,7 @@ async def test_an_extraction_done_twice_adds_what_is_new_and_nothing_twice() -> 
     world.llm.extract = lambda request: Completion(
         as_json(("hobbies", "go", "chess and go"), ("hobbies", "chess", "chess and go"))
     )
-    work = world.engine.shared.composer.work()
+    work = world.engine.shared.composers.usual.work()
     await profile.extract(turn, work)
     await profile.extract(turn, work)
     assert await facts(world) == {"hobbies": ["chess", "go"]}

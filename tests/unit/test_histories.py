@@ -15,7 +15,7 @@ from adapters.inmemory import InMemoryStore
 from adapters.sql import open_store
 from bots.memories import chosen_memories
 from config.form import load_form
-from config.settings import Engine, Memory, Model, Settings, Summary
+from config.settings import Memory, Model, Settings, Summary
 from core import memory as kinds
 from core.bot import Bot
 from core.compose import budget
@@ -25,17 +25,15 @@ from core.llm import Completion, Request
 from core.memory.buffer import Buffer
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.none import NoHistory
-from core.memory.per_chat import PerChat
 from core.memory.profile import Profile
 from core.memory.progressive import Form, shipped, shipped_form
 from core.memory.recent import TokenWindow, Window
 from core.memory.summary_buffer import BufferLimits, SummaryBuffer
 from core.memory.tree import Tree
 from core.memory.window import WindowLimits
-from core.messages import ChatKey
 from core.prompt import cost, tools_cost
 from core.store import ConversationStore
-from tests.driving import ANNA, BOB, Gate
+from tests.driving import ANNA, Gate
 from tests.fakes import ScriptedLLM, WordCounter, World, check_request
 
 NUMBER = re.compile(r"number \d+")
@@ -378,12 +376,11 @@ def test_a_form_that_cannot_be_used_is_said_so_in_a_sentence(
         load_form(str(path))
 
 
-def _settings(persona: str = "default", form: str = "en", **memory: object) -> Settings:
+def _settings(form: str = "en", **memory: object) -> Settings:
     return Settings(
         model=Model(base_url="http://127.0.0.1/v1"),
         memory=Memory.model_validate(memory),
         summary=Summary(form=form),
-        engine=Engine(persona=persona),
     )
 
 
@@ -393,33 +390,12 @@ def test_one_line_of_configuration_chooses_the_history(kind: str) -> None:
     assert isinstance(history, type(KINDS[kind]()))
 
 
-def test_a_persona_may_have_a_history_of_its_own() -> None:
-    (history, *_) = chosen_memories(_settings("small", personas="small=window, default=buffer"), ScriptedLLM())
-    assert isinstance(history, Window)
-
-
-async def test_a_chat_may_have_a_history_of_its_own_and_its_topics_with_it() -> None:
-    (history, *_) = chosen_memories(
-        _settings(history="buffer", chats="test:anna=none,telegram:-100=window,telegram:-100/7=summary"), ScriptedLLM()
-    )
-    assert isinstance(history, PerChat)
-    assert isinstance(history.of(ChatKey("telegram", "-100", "8")), Window)
-    assert isinstance(history.of(ChatKey("telegram", "-100", "7")), kinds.summary_buffer.Summary)
-    world = World(bot=Bot(memory=[history]))
-    for who in ("anna", "bob"):
-        for number in range(3):
-            await world.say(f"number {number}", who)
-        assert remembered(world) == ([] if who == "anna" else ["number 0", "number 1"])
-    assert len((await world.store.load(BOB)).turns) == 3
-
-
 @pytest.mark.parametrize(
     "memory",
     [
         {"history": "profile"},
         {"beside": "window"},
         {"history": "tre"},
-        {"chats": "test:anna=profile"},
     ],
 )
 def test_a_history_that_is_none_is_refused_in_a_sentence(memory: dict[str, str]) -> None:

@@ -212,7 +212,7 @@ async def test_a_turn_that_came_during_the_summary_stays_raw() -> None:
 async def test_a_summary_of_what_was_edited_meanwhile_is_discarded() -> None:
     world = small()
     await talk(world, 1, 8)
-    conversation, work = await here(world), world.engine.shared.composer.work(low=True)
+    conversation, work = await here(world), world.engine.shared.composers.usual.work(low=True)
     (first, *_) = conversation.turns
     await world.store.edit(ANNA, first.message.id, "number 99")
     with pytest.raises(StaleBase):

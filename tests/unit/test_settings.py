@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from pydantic import BaseModel, SecretStr
 
-from config.persona import load_persona
 from config.settings import Settings, load_settings
 from core.errors import ConfigError
 
@@ -296,25 +295,6 @@ def test_importing_the_settings_reads_nothing(tmp_path: Path) -> None:
     root = str(Path(__file__).parents[2])
     env = {**os.environ, "PYTHONPATH": root, "KEEPMIND_CONFIG": "nowhere.toml"}
     subprocess.run([sys.executable, "-c", "import config.settings"], cwd=tmp_path, env=env, check=True)
-
-
-def test_a_persona_is_named_or_a_path(tmp_path: Path) -> None:
-    mine = tmp_path / "pirate.txt"
-    mine.write_text("You are a pirate.\n")
-    assert load_persona("default")
-    assert load_persona(str(mine)) == "You are a pirate."
-
-
-@pytest.mark.parametrize("name", ["nobody", "../personas/default", "/", "a\0b"])
-def test_a_persona_that_is_not_there_is_named(name: str) -> None:
-    with pytest.raises(ConfigError, match=r"engine\.persona is .*; it must be one of default, small or a text file"):
-        load_persona(name)
-
-
-def test_a_blank_persona_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "blank.md").write_text(" \n")
-    with pytest.raises(ConfigError, match="blank"):
-        load_persona(str(tmp_path / "blank.md"))
 
 
 @pytest.mark.parametrize(

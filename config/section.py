@@ -1,0 +1,27 @@
+"""The form of every group of settings, and of lists and kinds among them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
+
+from config import checks
+
+Names = Annotated[tuple[str, ...], BeforeValidator(checks.split)]
+Kind = Annotated[str, AfterValidator(checks.kind)]
+Kinds = Annotated[Names, AfterValidator(checks.kinds)]
+
+
+class Section(BaseModel):
+    """A group of settings. A blank value means the default."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", allow_inf_nan=False, protected_namespaces=())
+
+    @model_validator(mode="before")
+    @classmethod
+    def _blank_is_default(cls, values: Any) -> Any:
+        if not isinstance(values, Mapping):
+            return values
+        return {name: value for name, value in values.items() if value != "" or name not in cls.model_fields}
