@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from sqlalchemy import bindparam, delete, select, update
 
@@ -38,6 +38,13 @@ ALL = Statement(
     .order_by(ENTITY.c.key, ENTITY.c.turn)
 )
 FORGET = Statement(delete(ENTITY).where(_in_chat, ENTITY.c.turn == bindparam("of_turn")))
+LOST = Statement(
+    select(ENTITY.c.chat, ENTITY.c.turn)
+    .outerjoin(TURN, (TURN.c.id == ENTITY.c.turn) & (TURN.c.chat == ENTITY.c.chat))
+    .where(TURN.c.id.is_(None))
+    .distinct()
+    .order_by(ENTITY.c.turn)
+)
 MOVE = Statement(update(ENTITY).where(_in_chat).values(chat=bindparam("to")))
 
 
@@ -72,3 +79,9 @@ def forget(tx: Transaction, chat: str, turns: Collection[int]) -> None:
 def move(tx: Transaction, old: str, new: str) -> None:
     """Give all of one chat to another."""
     tx.run(MOVE, in_chat=old, to=new)
+
+
+def strays(tx: Transaction) -> Iterator[str]:
+    """Check that no name leads to a turn that does not exist."""
+    for chat, turn in tx.rows(LOST):
+        yield f"The names of {chat} still lead to turn {turn}, which does not exist there."

@@ -196,8 +196,10 @@ async def test_what_is_only_heard_keeps_no_bytes(store: ConversationStore) -> No
 async def test_progress_notes_how_far_the_delivery_has_come(store: ConversationStore) -> None:
     talk = Talk(store)
     turn = await talk.opens("hello")
+    answered = replace(turn, state=State.ANSWERED, answer=Answer("long"))
+    await store.save(answered)
     await store.progress(turn.id, chunk=2, preview="88", state=State.ANSWERED)
-    come = replace(turn, chunk=2, preview="88", state=State.ANSWERED)
+    come = replace(answered, chunk=2, preview="88")
     assert await store.turn(turn.id) == come == (await talk.loaded()).turns[0]
 
 

@@ -160,7 +160,8 @@ async def test_facts_of_both_are_joined(store: ConversationStore) -> None:
 
 
 async def test_jobs_and_allowances_move(store: ConversationStore) -> None:
-    await Talk(store, OLD).says("one")
+    for chat in (OLD, PRIVATE_CHAT):
+        await Talk(store, chat).says("one")
     for key in (str(OLD), f"{OLD}#again", str(NEW), str(PRIVATE_CHAT)):
         await store.enqueue(Job("compact", key, START))
     await store.claim("somebody", START, lease=60, limit=9)

@@ -193,39 +193,6 @@ async def test_quiet_chats_and_open_turns_are_found_by_an_index(path: Path, stor
     assert "turn_open" in plan(path, OPEN.text)
 
 
-@pytest.mark.parametrize(
-    ("damage", "sentence"),
-    [
-        ("UPDATE turn SET parent = 99 WHERE id = 2", "Turn 2 of telegram:5000000000 has a parent"),
-        ("UPDATE turn SET parent = 3 WHERE id = 2", "Turn 2 of telegram:5000000000 has a parent"),
-        ("UPDATE chat SET head = 99", "The head 99 of telegram:5000000000 does not exist"),
-        ("UPDATE turn SET checkpoint = NULL", "The checkpoint of turn 2"),
-        ("UPDATE turn SET checkpoint = 1", "The checkpoint of turn 1"),
-        ("UPDATE segment SET before = 1", "Segment 1 of telegram:5000000000 does not cover"),
-        ("UPDATE segment SET before = 3", "Segment 1 of telegram:5000000000 does not cover"),
-        ("UPDATE inbox SET turn = 99 WHERE message = '1'", "The turn 99 that took message 1"),
-        ("UPDATE turn SET messages = '[]' WHERE id = 1", "Turn 1 of telegram:5000000000 can't be read"),
-        (
-            """UPDATE turn SET rounds = '[{"calls":[{"id":"a","name":"n","arguments":""}],"results":[]}]'""",
-            "A tool round of turn 1",
-        ),
-        ("UPDATE fact SET body = 'x'", "The fact name of telegram:5000000000 in private can't be read"),
-        ("""UPDATE fact SET body = '{"key":"name","items":[]}'""", "The fact name of"),
-        ("UPDATE segment SET chat = 'telegram:nowhere'", "Row 1 of segment points to a chat"),
-    ],
-)
-async def test_the_verifier_names_each_fault(path: Path, store: SqlStore, damage: str, sentence: str) -> None:
-    talk = Talk(store)
-    for n in range(3):
-        await talk.says(f"turn {n}")
-    await talk.folds(0, 1)
-    await store.apply(ANN, PRIVATE, [change("1", fact("name", "Ann"))])
-    assert await store.verify() == []
-    by_hand(path, damage)
-    assert any(fault.startswith(sentence) for fault in await store.verify())
-    await asyncio.wait_for(store.load(PRIVATE_CHAT, ANN), 5) if "can't be read" not in sentence else None
-
-
 async def test_a_text_that_is_in_no_table_but_still_in_a_file_is_told(path: Path) -> None:
     store = await open_store(str(path))
     await Talk(store).says(MARKER)
