@@ -52,6 +52,18 @@ lock: $(STAMP) # Write down the newest versions that fit, for the image
 schema: $(STAMP) ## Write the schema of exports, docs/export.schema.json, anew
 	@$(BIN)/python -m tests.export_schema
 
+.PHONY: configuration
+configuration: $(STAMP) # Write the file of default settings and docs/configuration.md anew
+	@$(BIN)/python -m tests.configuration
+
+.PHONY: licences
+licences: $(STAMP) # Write the licences of what the image holds, docs/licences.md, anew
+	@$(BIN)/python -m tests.licences
+
+.PHONY: audit
+audit: $(STAMP) # Look for known vulnerabilities of what the image holds (asks PyPI)
+	@$(BIN)/python -m uv tool run pip-audit --disable-pip --require-hashes -r requirements.lock
+
 install: $(STAMP) ## Install into .venv
 
 clean: ## Remove all that was made

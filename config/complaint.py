@@ -39,7 +39,7 @@ def _as_written(reason: str, written: Written) -> str:
 
 def _outside(settings: type[BaseModel], fault: ErrorDetails, place: tuple[str, ...], name: str) -> str:
     schema = _section(settings, place[0]).model_json_schema()["properties"][place[1]]
-    return f"{name} is {_shown(schema, fault['input'])}; it must be {_allowed(schema)}"
+    return f"{name} is {_shown(schema, fault['input'])}; it must be {allowed(schema)}"
 
 
 def _section(settings: type[BaseModel], name: str) -> type[BaseModel]:
@@ -61,7 +61,8 @@ def _shown(schema: Mapping[str, Any], value: Any) -> str:
     return text if len(text) <= 60 else f"{text[:60]}…"
 
 
-def _allowed(schema: Mapping[str, Any]) -> str:
+def allowed(schema: Mapping[str, Any]) -> str:
+    """Say what a setting may be, of its JSON schema."""
     options = [option for option in schema.get("anyOf", [schema]) if option.get("type") != "null"]
     return " or ".join(_option(option) for option in options)
 

@@ -16,8 +16,9 @@ from pydantic import BaseModel, SecretStr
 
 from config.settings import Settings, load_settings
 from core.errors import ConfigError
+from tests import configuration
+from tests.configuration import DEFAULTS
 
-DEFAULTS = Path(__file__).parents[2] / "config" / "default.toml"
 KEY = "sk-abcdefghijklmnopqrstuvwxyz0123456789"
 TOKEN = "123456789:AAabcdefghijklmnopqrstuvwxyz0123456"
 Load = Callable[..., Settings]
@@ -69,11 +70,9 @@ def test_a_blank_in_the_default_file_stands_for_none_or_a_folder_of_the_machine(
     assert {type(value) for value in values} <= {type(None), type(settings.storage.data_dir)}
 
 
-def test_the_default_file_describes_each_setting_as_the_code_does() -> None:
-    text = DEFAULTS.read_text()
-    for section in Settings.model_fields:
-        for name, field in _section(section).model_fields.items():
-            assert f"# {field.description}\n#{name} = " in text
+def test_the_default_file_and_the_page_are_what_make_configuration_writes() -> None:
+    assert DEFAULTS.read_text(encoding="utf-8") == configuration.defaults()
+    assert configuration.PAGE.read_text(encoding="utf-8") == configuration.page()
 
 
 def _section(name: str) -> type[BaseModel]:
