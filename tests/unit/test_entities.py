@@ -68,6 +68,13 @@ async def test_a_turn_is_told_once_whoever_recalls_it() -> None:
     assert world.prompt().count("anna: I met Rex at the lake with Rex") == 1
 
 
+async def test_a_sentence_about_two_names_is_told_once() -> None:
+    world = a_world()
+    await long_ago(world, "At the lake I met Rex and Anna Berg")
+    await world.say("Are Rex and Anna Berg friends?")
+    assert world.prompt().count("anna: At the lake I met") == 1
+
+
 async def test_no_more_comes_back_than_may_be() -> None:
     world = a_world(limit=2)
     await long_ago(world, *(f"Number {n} was Rex again" for n in range(6)))

@@ -4,127 +4,30 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 from itertools import pairwise
 from pathlib import Path
 
 import pytest
 
-from adapters.inmemory import InMemoryStore
 from adapters.sql import open_store
 from bots.memories import chosen_memories
 from config.form import load_form
 from config.settings import Memory, Model, Settings, Summary
-from core import memory as kinds
 from core.bot import Bot
-from core.compose import budget
 from core.conversation import Conversation, Segment
 from core.errors import ConfigError, LLMUnavailable
 from core.llm import Completion, Request
-from core.memory.buffer import Buffer
-from core.memory.keepmind import Keepmind, SummaryLimits
-from core.memory.none import NoHistory
-from core.memory.profile import Profile
 from core.memory.progressive import Form, shipped, shipped_form
-from core.memory.recent import TokenWindow, Window
 from core.memory.summary_buffer import BufferLimits, SummaryBuffer
-from core.memory.tree import Tree
-from core.memory.window import WindowLimits
-from core.prompt import cost, tools_cost
-from core.store import ConversationStore
 from tests.driving import ANNA, Gate
-from tests.fakes import ScriptedLLM, WordCounter, World, check_request
-
-NUMBER = re.compile(r"number \d+")
-KINDS: dict[str, Callable[[], kinds.memory.Memory]] = {
-    "none": NoHistory,
-    "buffer": Buffer,
-    "window": lambda: Window(4),
-    "token_window": lambda: TokenWindow(60),
-    "summary": lambda: kinds.summary_buffer.Summary(),
-    "summary_buffer": lambda: SummaryBuffer(limits=BufferLimits(tokens=10_000, turns=5, keep=2)),
-    "tree": lambda: Tree(60),
-    "keepmind": lambda: Keepmind(WindowLimits(8, 4, 100_000, 50_000, 2), SummaryLimits(60, 300)),
-}
-"""Each kind, small enough that a short talk reaches its limits."""
-
-
-def lines_of(request: Request) -> str:
-    """The new lines that a summary was asked for."""
-    return request.messages[-1].content.partition("<conversation>\n")[2]
-
-
-def earlier_in(request: Request) -> str:
-    """The old summary that a summary was asked for."""
-    return request.messages[-1].content.partition("<summary_so_far>\n")[2].partition("</summary_so_far>")[0]
-
-
-def gist(request: Request) -> Completion:
-    """Name all that was said, in the old summary and in the new lines."""
-    told = NUMBER.findall(earlier_in(request)) + NUMBER.findall(lines_of(request))
-    return Completion("they said " + ", ".join(dict.fromkeys(told)))
-
-
-def a_world(kind: str, **more: object) -> World:
-    world = World(bot=Bot(memory=[KINDS[kind](), Profile()]), **more)  # type: ignore[arg-type]
-    world.llm.summary = gist
-    return world
-
-
-def become(world: World, kind: str) -> None:
-    """Start anew with another kind of history."""
-    world.bot = Bot(memory=[KINDS[kind](), Profile()])
-    world.restart()
-
-
-async def talk(world: World, first: int, last: int) -> None:
-    for number in range(first, last + 1):
-        await world.say(f"number {number}")
-        await world.settle()
+from tests.fakes import ScriptedLLM, World
+from tests.kinds import KINDS, NUMBER, a_world, become, covered, earlier_in, gist, lines_of, remembered, said, talk
 
 
 async def here(world: World) -> Conversation:
     return await world.store.load(ANNA)
-
-
-async def covered(world: World) -> list[str]:
-    """What was said in the turns from root to head, each shown raw or by its segment."""
-    found: list[str] = []
-    for step in (await here(world)).path:
-        beneath = await world.store.covered(step) if isinstance(step, Segment) else [step]
-        found += [turn.message.text for turn in beneath]
-    return found
-
-
-def said(first: int, last: int) -> list[str]:
-    return [f"number {n}" for n in range(first, last + 1)]
-
-
-def remembered(world: World) -> list[str]:
-    """What the last prompt shows of what was said before, raw or in a summary."""
-    *before, _ = world.llm.of("answer")[-1].messages
-    text = "\n".join(m.content for m in before if m.role == "user")
-    return list(dict.fromkeys(NUMBER.findall(text)))
-
-
-@pytest.mark.parametrize(
-    ("kind", "expected"),
-    [
-        ("none", []),
-        ("buffer", said(1, 30)),
-        ("window", said(27, 30)),
-        ("summary", said(1, 30)),
-        ("summary_buffer", said(1, 30)),
-        ("keepmind", said(1, 30)),
-    ],
-)
-async def test_a_kind_shows_what_it_is_named_for(kind: str, expected: list[str]) -> None:
-    world = a_world(kind)
-    await talk(world, 1, 30)
-    await world.say("what do you know?")
-    assert remembered(world) == expected
-    assert await covered(world) == [*said(1, 30), "what do you know?"], "what is not shown is kept"
 
 
 async def test_a_token_window_shows_the_newest_turns_that_fit() -> None:
@@ -258,52 +161,6 @@ async def test_a_turn_said_while_the_summary_is_made_stays_raw_or_is_folded_next
     assert await covered(world) == said(1, 2)
 
 
-@pytest.mark.parametrize("kind", [k for k in KINDS if k != "none"])
-async def test_a_turn_larger_than_the_budget_is_kept_with_a_mark(kind: str) -> None:
-    world = a_world(kind, llm=ScriptedLLM(lambda request: Completion("I see."), context=1000))
-    world.llm.summary = lambda request: LLMUnavailable("down")
-    text = "number 1 " + "word " * 3000
-    await world.say(text)
-    await world.say("what did I say?")
-    request = world.llm.of("answer")[-1]
-    check_request(request)
-    assert "number 1 word" in world.prompt()
-    assert cost(request.messages, WordCounter()) <= budget(world.llm, 1024)
-    assert (await world.store.holds(text[:200])) == ["turn"]
-
-
-@pytest.mark.parametrize("kind", KINDS)
-async def test_the_prompt_always_fits_and_is_valid(kind: str) -> None:
-    for context in (400, 900, 3000):
-        world = a_world(kind, llm=ScriptedLLM(lambda request: Completion("ok " * 30), context=context))
-        for number in range(40):
-            await world.say(f"number {number} " + "word " * (number * 37 % 90))
-            if number % 7 == 0:
-                await world.settle()
-        for request in world.llm.of("answer"):
-            check_request(request)
-            size = cost(request.messages, WordCounter()) + tools_cost(request.tools, WordCounter())
-            assert size <= budget(world.llm, 1024)
-        assert len(await covered(world)) == 40
-
-
-@pytest.mark.parametrize("to", KINDS)
-@pytest.mark.parametrize("from_", KINDS)
-async def test_the_kind_of_history_can_be_changed_without_losing_anything(from_: str, to: str) -> None:
-    world = a_world(from_)
-    await talk(world, 1, 12)
-    become(world, to)
-    await talk(world, 13, 14)
-    assert await covered(world) == said(1, 14)
-    become(world, from_)
-    await talk(world, 15, 30)
-    assert await covered(world) == said(1, 30)
-    become(world, "keepmind")
-    await world.say("what do you know?")
-    assert remembered(world) == said(1, 30)
-    assert await world.store.verify() == []
-
-
 async def test_a_window_shows_what_another_kind_has_folded_until_newer_turns_take_its_place() -> None:
     world = a_world("summary")
     await talk(world, 1, 12)
@@ -407,17 +264,3 @@ def test_a_history_that_is_none_is_refused_in_a_sentence(memory: dict[str, str])
 def test_a_chat_s_history_must_be_written_as_one(chats: str) -> None:
     with pytest.raises(ValueError, match="must be written CHAT=KIND"):
         _settings(chats=chats)
-
-
-async def test_every_store_serves_every_kind(tmp_path: Path) -> None:
-    stores: list[ConversationStore] = [InMemoryStore(), await open_store(str(tmp_path / "keepmind.db"))]
-    for kind in KINDS:
-        shown = []
-        for store in stores:
-            world = a_world(kind, store=store)
-            await talk(world, 1, 12)
-            await world.say("what do you know?")
-            shown.append(remembered(world))
-            await store.erase_chat(ANNA)
-        assert shown[0] == shown[1]
-    await stores[1].aclose()
