@@ -32,8 +32,8 @@ A setting is read from, the first that has it:
 3. the TOML file that `KEEPMIND_CONFIG` names, or else `keepmind.toml` in that folder;
 4. the default.
 
-A blank value means the default. Lists are written with commas in the environment. A setting that is misspelt or can not be
-be used is refused at start in one sentence; `keepmind doctor` looks further.
+A blank value means the default. Lists are written with commas in the environment. A setting that is misspelt or can
+not be used is refused at start in one sentence; `keepmind doctor` looks further.
 """
 
 
