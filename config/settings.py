@@ -183,7 +183,7 @@ class Engine(Section):
     parallel: int = Field(32, ge=1, le=10_000, description="Chats answered at the same time.")
     quiet_seconds: float = Field(0.6, ge=0, le=60, description="Quiet that ends a burst of one sender.")
     max_burst_seconds: float = Field(3, ge=0, le=300, description="Longest burst answered as one turn.")
-    open_turn_minutes: Minutes = Field(60, description="Age at which a turn left open is closed, not answered.")
+    open_turn_minutes: Minutes = Field(360, description="Age at which a turn left open is closed, not answered.")
     person_messages_per_minute: int = Field(
         20, ge=0, le=100_000, description="Messages one person may send in a minute; 0: any number."
     )

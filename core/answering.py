@@ -43,6 +43,9 @@ class Answering:
 
     def __post_init__(self) -> None:
         self.turn = self.context.turn
+        made = [call for one in self.turn.rounds for call in one.calls]
+        self._ids.update(call.id for call in made)
+        self._seen.update((call.name, call.arguments) for call in made)
 
     async def run(self, prompt: Prompt, on_text: OnText | None) -> Turn:
         """Give the turn with its tool rounds and answer. Raises LLMError."""

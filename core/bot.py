@@ -23,6 +23,7 @@ from core.llm import LLM, TokenCounter
 from core.memory.memory import Memory
 from core.memory.profile import Profile
 from core.meter import Meter, MeteredLLM, Unmeasured
+from core.outage import Outage
 from core.personas import Persona, Places, default_memory
 from core.proposals import Proposals
 from core.rates import Rates
@@ -107,7 +108,8 @@ def build(
         )
 
     composers = bot.personas.each(composer)
-    compactor = Compactor(ports.store, composers, ports.clock, compacting, meter)
+    outage = Outage(ports.clock, limits.parallel, composers.each(lambda made: made.llm))
+    compactor = Compactor(ports.store, composers, ports.clock, compacting, meter, outage.is_everywhere)
     shared = Collaborators(
         store=ports.store,
         counter=ports.counter,
@@ -115,6 +117,7 @@ def build(
         composers=composers,
         deliveries=deliveries,
         slots=asyncio.Semaphore(limits.parallel),
+        outage=outage,
         limits=limits,
         rules=bot.rules(),
         wake=compactor.wake,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from uuid import uuid4
@@ -42,7 +42,10 @@ class CompactorLimits:
 
 
 class Compactor:
-    """Does the durable jobs that are due, and queues one for each chat that has gone quiet."""
+    """Does the durable jobs that are due, and queues one for each chat that has gone quiet.
+
+    While it is `pausing` no job begins: they wait, and none counts as tried.
+    """
 
     def __init__(
         self,
@@ -51,6 +54,7 @@ class Compactor:
         clock: Clock,
         limits: CompactorLimits | None = None,
         meter: Meter = Unmeasured(),  # noqa: B008 -- holds nothing
+        pausing: Callable[[], bool] = lambda: False,
     ) -> None:
         self.failures = 0
         self._store = store
@@ -58,6 +62,7 @@ class Compactor:
         self._clock = clock
         self._limits = limits or CompactorLimits()
         self._meter = meter
+        self._pausing = pausing
         self._owner = uuid4().hex
         self._running: dict[asyncio.Task[None], Job] = {}
         self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
@@ -82,7 +87,7 @@ class Compactor:
     async def start_due(self) -> int:
         """Start due jobs, as many as there is room for; how many. More start as these end."""
         async with self._starting:
-            room = 0 if self._closing else self._limits.parallel - len(self._running)
+            room = 0 if self._closing or self._pausing() else self._limits.parallel - len(self._running)
             lease = 2 * self._limits.job_seconds
             jobs = await self._store.claim(self._owner, self._clock.now(), lease=lease, limit=room) if room > 0 else []
             running = {(job.kind, job.key) for job in self._running.values()}

@@ -26,6 +26,8 @@ class State(StrEnum):
 
 
 OPEN = (State.RECEIVED, State.ANSWERED)
+WAITS = "waits"
+"""The `failure` of a turn that is still to be answered, once the model is back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,8 @@ class Turn:
     """One exchange: the message(s) of one sender, tool rounds, the answer. It is stored and trimmed whole.
 
     `tokens` is what the turn costs in a prompt. `chunk` counts the chunks of the answer already delivered,
-    `preview` is the platform's id of a begun preview. `failure` says in a word why a turn failed.
+    `preview` is the platform's id of a begun preview. `failure` says in a word why a turn failed, or that its answer
+    `waits` for the model, which its person has been told.
     `epoch` is the chat's epoch when the turn began. One that lies `inside` its parent begins an aside there; any other
     follows it. `retry_of` is the turn that said the same and was answered first, None when this is it.
     """
@@ -104,6 +107,11 @@ class Turn:
     def incognito(self) -> bool:
         """Whether nothing of it is kept once it is answered."""
         return self.messages[0].incognito
+
+    @property
+    def waits(self) -> bool:
+        """Whether it could not be answered yet, and will be."""
+        return self.failure == WAITS and self.state is State.RECEIVED
 
     @property
     def own_words(self) -> str:

@@ -56,6 +56,7 @@ class Engine:
         self.pairing = Pairing(shared.store, shared.clock)
         self.linking = Linking(shared.store, shared.clock)
         self.limit = RateLimit(rates)
+        shared.outage.resume = self._resume
         self._lanes = Lanes(self._work)
         self._doors: WeakValueDictionary[ChatKey, asyncio.Lock] = WeakValueDictionary()
         self.standby: set[str] = set()
@@ -153,7 +154,9 @@ class Engine:
             return not (message.text.strip() or message.attachments)
         return found[0] is None and not message.private and self.commands.is_foreign(message.text)
 
-    def _enter(self, message: Message, found: tuple[Command | None, str] | None) -> asyncio.Future[Reply | None]:
+    def _enter(self, message: Message, found: tuple[Command | None, str] | None) -> asyncio.Future[Reply | None] | None:
+        if found is None and self.shared.outage.holds(message.chat):
+            return None  # it is in the inbox, and is taken from there
         command, arguments = found or (None, "")
         entry = Entry(message, command, arguments)
         if found is not None and (command is None or command.at_once):
@@ -220,13 +223,40 @@ class Engine:
         try:
             await lane.burst(entries, self._delivery(lane.chat).adapter.quiet, self.shared.limits.max_burst)
             self.shared.meter.part("wait", time.perf_counter() - entries[0].came)
-            turn = entries[0].turn
-            return await (exchange.resume(turn) if turn else exchange.run([e.message for e in entries]))
+            if entries[0].turn is None:
+                return await exchange.run([e.message for e in entries])
+            return await self._take_up_turn(lane, entries, exchange)
         except Exception as error:  # a bug with one turn ends in an apology, not the lane
             return await exchange.broke(error)
         finally:
             lane.exchange = None
+            if exchange.waits:
+                self.shared.outage.hold(lane.chat, exchange.waits)
+                lane.drop_talk()
             self._measure(lane.chat.platform, exchange.outcome, time.perf_counter() - began)
+
+    async def _take_up_turn(self, lane: Lane, entries: list[Entry], exchange: Exchange) -> Reply | None:
+        turn, more = entries[0].turn, entries[1:]
+        assert turn is not None
+        if more and not await exchange.joined(turn, [e.message for e in more]):
+            lane.put_back(more)
+            del entries[1:]
+        return await exchange.resume(turn)
+
+    async def _resume(self, chat: ChatKey) -> None:
+        """Take up what waits in a chat, and wait until it is answered or waits again."""
+        await asyncio.gather(*(entry.done for entry in await self._queued(chat)))
+
+    async def _queued(self, chat: ChatKey) -> Sequence[Entry]:
+        """Queue all that is open in a chat, at once, so that what is one turn is seen to be."""
+        store = self.shared.store
+        async with self._door(chat):  # what comes meanwhile is queued after it
+            entries = [Entry(turn.message, turn=turn) for turn in await store.open_turns(chat)]
+            entries += [Entry(message) for message in await store.waiting(chat)]
+            self.shared.outage.release(chat)
+            for entry in entries:
+                self._lanes.put(chat, entry)
+        return entries
 
     def _measure(self, platform: str, outcome: str, seconds: float) -> None:
         self.shared.meter.turn(platform, outcome or "none", seconds)
@@ -300,17 +330,33 @@ class Engine:
         exchange = self._lanes.in_progress(chat)
         return None if exchange is None else exchange.sender
 
+    async def asker(self, chat: ChatKey) -> Person | None:
+        """Say whose turn is in progress in a chat, or waits there for the model; None when there is none."""
+        waiting = (turn.sender for turn in await self._waiting_turns(chat))
+        return self.answering(chat) or next(waiting, None)
+
+    async def _waiting_turns(self, chat: ChatKey) -> Sequence[Turn]:
+        held = self.shared.outage.holds(chat)
+        return [turn for turn in await self.shared.store.open_turns(chat) if turn.waits] if held else []
+
     async def interrupt(self, chat: ChatKey, *, drop: bool = False) -> bool:
-        """End the turn in progress in a chat as `interrupted` does, and go on; say whether there was one."""
+        """End the turn in progress in a chat as `interrupted` does, or that waits there for the model, and go on.
+
+        Say whether there was one.
+        """
         async with self.interrupted(chat, drop=drop) as stopped:
-            return stopped
+            waiting = await self._waiting_turns(chat)
+            for turn in waiting:
+                await Exchange(self.shared, chat, turn.sender).end(turn)
+            return stopped or bool(waiting)
 
     async def move(self, old: ChatKey, new: ChatKey) -> None:
         """Let a chat, with its topics, become another: all that is kept of it goes along, and what waits there.
 
         Waits for the turns in progress, so not for what runs within one. Again is harmless. Raises StoreError.
         """
-        becoming = {chat: to for chat in {old, *self._lanes} if (to := destination(chat, old, new))}
+        here = {old, *self._lanes, *self.shared.outage}
+        becoming = {chat: to for chat in here if (to := destination(chat, old, new))}
         async with AsyncExitStack() as held:
             chats = sorted({*becoming, *becoming.values()}, key=str)
             for chat in chats:
@@ -320,6 +366,7 @@ class Engine:
             await self.shared.store.move_chat(old, new)
             for chat, to in becoming.items():
                 self._lanes.move(chat, to)
+                self.shared.outage.move(chat, to)
             await self.access.move(old, new, self.shared.clock.now())
 
     def last_report(self, message: Message) -> Sequence[Row] | None:
@@ -336,10 +383,15 @@ class Engine:
         for chat in {turn.chat: None for turn in turns}:
             await store.raise_epoch(chat)  # or what may still be running elsewhere could save as well
         messages = [message for message in await store.waiting() if self._serves(message.chat, platform)]
+        whole = {turn.chat for turn in turns if turn.waits}
+        for chat in whole:
+            await self._queued(chat)
         for turn in turns:
-            self._lanes.put(turn.chat, Entry(turn.message, turn=turn))
+            if turn.chat not in whole:
+                self._lanes.put(turn.chat, Entry(turn.message, turn=turn))
         for message in messages:
-            await self._take_up(message)
+            if message.chat not in whole:
+                await self._take_up(message)
         return len(turns) + len(messages)
 
     async def take_up(self) -> int:
@@ -350,7 +402,8 @@ class Engine:
         return len(found)
 
     def _is_new(self, message: Message) -> bool:
-        return self._serves(message.chat) and (message.chat, message.id) not in self._known
+        known = (message.chat, message.id) in self._known or self.shared.outage.holds(message.chat)
+        return self._serves(message.chat) and not known
 
     async def _take_up(self, message: Message, *, new: bool = False) -> None:
         """Do with a message that waits as with one that arrives."""
@@ -391,6 +444,7 @@ class Engine:
 
     async def aclose(self, seconds: float = 10) -> None:
         """Finish what is in progress within `seconds`; what is not can be taken up at the next start."""
+        await self.shared.outage.aclose()
         await self._lanes.drain(seconds)
         if self._at_once:
             _, late = await asyncio.wait(self._at_once, timeout=seconds)

@@ -15,10 +15,10 @@ from core.adapter import Outgoing
 from core.answering import Answering
 from core.clock import Clock
 from core.compose import Composer
-from core.conversation import OPEN, Answer, Conversation, PersonSettings, State, Turn
+from core.conversation import OPEN, WAITS, Answer, Conversation, PersonSettings, State, Turn
 from core.delivery import Delivery
 from core.draft import FactRules
-from core.errors import ContextOverflow, LLMError, Relieved, StaleEpoch, StoreError
+from core.errors import ContextOverflow, LLMError, LLMUnavailable, Relieved, StaleEpoch, StoreError
 from core.facts import Change, Facts
 from core.incognito import Stretches, unremembering
 from core.llm import TokenCounter
@@ -27,6 +27,7 @@ from core.memory.profile import draft_for
 from core.messages import ChatKey, Choice, Message, Person, Reply
 from core.meter import Meter, Unmeasured, timed
 from core.personas import Places
+from core.outage import Outage
 from core.preview import Preview
 from core.prompt import MESSAGE_COST, Prompt, Row, turn_cost
 from core.rendering import said
@@ -47,7 +48,7 @@ class Limits:
 
     tool_rounds: int = 5
     reply_tokens: int = 1024
-    open_turn_minutes: float = 60
+    open_turn_minutes: float = 360
     parallel: int = 32
     max_burst: float = 3
 
@@ -56,9 +57,9 @@ class Limits:
 class Collaborators:
     """What every exchange of one engine shares.
 
-    `wake` tells the compactor that a job is due. `reports` say what the last prompts were made of, without their text.
-    `stretches` are what is said incognito. `propose` asks who wants to be asked before a fact is stored. `seconds` are
-    how long the latest answers took.
+    `outage` knows who waits for the model. `wake` tells the compactor that a job is due. `reports` say what the last
+    prompts were made of, without their text. `stretches` are what is said incognito. `propose` asks who wants to be
+    asked before a fact is stored. `seconds` are how long the latest answers took.
     """
 
     store: ConversationStore
@@ -67,6 +68,7 @@ class Collaborators:
     composers: Places[Composer]
     deliveries: Mapping[str, Delivery]
     slots: asyncio.Semaphore
+    outage: Outage
     limits: Limits = field(default_factory=Limits)
     rules: FactRules = field(default_factory=FactRules)
     wake: Callable[[], None] = lambda: None
@@ -84,6 +86,7 @@ class Stopped(Exception):
 class Exchange:
     """One turn of `sender`. `turn` is it as far as it has come, None before it has begun.
 
+    `waits` says why it could not end, when it is to be taken up again later.
     A stop cuts short only what may be cut: asking the model and delivering. What is being stored is stored whole.
     """
 
@@ -91,11 +94,13 @@ class Exchange:
         self.turn: Turn | None = None
         self.sender = sender
         self.stopping = False
+        self.waits = ""
         self._shared = shared
         self._chat = chat
         self._composer = shared.composers.of(chat)
         self._delivery = shared.deliveries[chat.platform]
         self._preview: Preview | None = None
+        self._answering: Answering | None = None
         self._doing: asyncio.Task[Turn] | None = None
         self._waiting: Sequence[Message] = ()
         self._proposed: list[Change] = []
@@ -108,8 +113,16 @@ class Exchange:
         self._waiting = messages
         return await self._unless_stopped(self._begin(messages))
 
+    async def joined(self, turn: Turn, messages: Sequence[Message]) -> bool:
+        """Let a turn that waits take in what its sender has said since; False when that has to be another turn."""
+        messages = await self._marked(messages)
+        if any(m.incognito != turn.incognito for m in messages):
+            return False
+        tokens, now = sum(self._shared.counter.count(said(m)) for m in messages), self._shared.clock.now()
+        return await self._shared.store.join(turn, messages, tokens=tokens, at=now) is not None
+
     async def resume(self, turn: Turn) -> Reply | None:
-        """Take up a turn that a stopped process left open; None when it is open no more."""
+        """Take up a turn that was left open; None when it is open no more."""
         self.turn = turn
         return await self._unless_stopped(self._take_up())
 
@@ -160,9 +173,13 @@ class Exchange:
             return None
         if turn.state is State.ANSWERED:
             return await self._deliver(turn)
-        if self._is_old(turn.at):
+        if self._is_old(max(turn.at, *(m.sent_at for m in turn.messages))):
             return await self._fail(turn, "too old", spoken(sentences.TOO_OLD))
-        return await self._complete(await self._load(turn), turn)
+        conversation = await self._load(turn)
+        if not turn.incognito and all(t.id != turn.id for t in conversation.turns):
+            await self._end(turn, "left")  # the talk has been taken back to before it
+            return None
+        return await self._complete(conversation, turn)
 
     async def _load(self, turn: Turn) -> Conversation:
         person = None if turn.message.anonymous else turn.sender
@@ -207,7 +224,7 @@ class Exchange:
 
     async def _begin_with_the_rest(self) -> Reply | None:
         """Begin without the messages of the burst that were erased while they waited."""
-        left = {(m.chat, m.id) for m in await self._shared.store.waiting()}
+        left = {(m.chat, m.id) for m in await self._shared.store.waiting(self._chat)}
         rest = [m for m in self._waiting if (m.chat, m.id) in left]
         if not rest or len(rest) == len(self._waiting):
             return None
@@ -219,6 +236,11 @@ class Exchange:
         if stored is None:
             return None
         return stored.changed(epoch=(await self._shared.store.load(stored.chat)).epoch)
+
+    async def end(self, turn: Turn) -> None:
+        """End a turn that waits, as a stop does."""
+        self.turn = turn
+        await self._close()
 
     async def _close(self) -> None:
         """Note how a stopped turn ended: what was said is kept, and of the answer what has been seen."""
@@ -258,10 +280,13 @@ class Exchange:
         self._proposed = []
         try:
             answered = await self._stoppable(self._ask(conversation, turn, choices))
+        except LLMUnavailable as error:
+            return await self._wait(turn, error)
         except LLMError as error:
             logger.error("turn %s got no answer: %s", turn.id, error)
             return await self._fail(turn, "model", sentences.apology(error))
-        self.turn = turn = await self._save(conversation, answered.changed(state=State.ANSWERED))
+        self._shared.outage.answered(self._chat)
+        self.turn = turn = await self._save(conversation, answered.changed(state=State.ANSWERED, failure=""))
         reply = await self._deliver(turn, choices)
         if self._proposed:
             await self._shared.propose(turn, self._proposed)
@@ -276,19 +301,34 @@ class Exchange:
             await self._vanish(turn)
         return Reply(sentences.shown(turn.answer), tuple(choices), turn=turn.id)
 
+    async def _wait(self, turn: Turn, error: LLMUnavailable) -> Reply:
+        """Leave a turn open until the model is back, with the tools it has run; its person is told once."""
+        self.waits = str(error)
+        self._shared.outage.failed(self._chat)
+        rounds = turn.rounds if self._answering is None else self._answering.turn.rounds
+        preview = turn.preview if self._preview is None else self._preview.shown_as
+        self.turn = turn.changed(failure=WAITS, rounds=rounds, preview=preview)
+        await self._shared.store.save(self.turn)
+        if turn.waits:
+            return self._unanswered(spoken(sentences.WAITS))
+        logger.warning("turn %s waits: %s", turn.id, error)
+        return await self._apologise(spoken(sentences.WAITS))
+
     async def _ask(self, conversation: Conversation, turn: Turn, choices: list[Choice]) -> Turn:
         """Show a preview while the model is asked; the turn given knows its id."""
         self._preview = preview = Preview(self._delivery, turn)
         try:
             async with self._shared.slots:
+                if not self._shared.outage.may_ask(self._chat):
+                    raise LLMUnavailable("the model is down, and is being tried for others")
                 answered = await self._answer(conversation, turn, preview, choices)
         finally:
-            shown_as = await preview.end()
-        return answered.changed(preview=shown_as)
+            await preview.end()
+        return answered.changed(preview=preview.shown_as)
 
     async def _answer(self, conversation: Conversation, turn: Turn, preview: Preview, choices: list[Choice]) -> Turn:
         prompt = await self._compose(conversation, turn)
-        answering = self._answering(conversation, turn, choices, prompt.shown)
+        self._answering = answering = self._made_for(conversation, turn, choices, prompt.shown)
         try:
             return await answering.run(prompt, preview.show)
         except ContextOverflow:
@@ -308,7 +348,7 @@ class Exchange:
             del kept[next(iter(kept))]
         return prompt
 
-    def _answering(
+    def _made_for(
         self, conversation: Conversation, turn: Turn, choices: list[Choice], shown: frozenset[int]
     ) -> Answering:
         shared, composer = self._shared, self._composer
@@ -348,30 +388,38 @@ class Exchange:
         return jobs
 
     async def _fail(self, turn: Turn, failure: str, sentence: str) -> Reply:
+        await self._end(turn, failure)
+        return await self._apologise(spoken(sentences.APOLOGY_INCOGNITO) if turn.incognito else sentence)
+
+    async def _end(self, turn: Turn, failure: str) -> None:
         self.turn = turn.changed(state=State.FAILED, failure=failure)
-        if turn.incognito:
-            await self._vanish(turn)
-            return await self._apologise(spoken(sentences.APOLOGY_INCOGNITO))
-        await self._shared.store.save(self.turn)
-        return await self._apologise(sentence)
+        await (self._vanish(turn) if turn.incognito else self._shared.store.save(self.turn))
 
     async def _apologise(self, sentence: str) -> Reply:
         await self._delivery.say(Outgoing(self._chat, sentence))
+        return self._unanswered(sentence)
+
+    def _unanswered(self, sentence: str) -> Reply:
         return Reply(sentence, turn=self.turn.id if self.turn else None, failed=True)
 
     async def broke(self, error: Exception) -> Reply | None:
         """End a turn that met a bug or a broken database: the log has its kind, the person an apology.
 
-        What was said is kept, and so is an answer already stored: at the next start its delivery goes on.
+        What was said is kept. What the database would not begin, or not note as delivered, is taken up again later.
         """
         why = str(error) if isinstance(error, StoreError) else type(error).__name__
         logger.error("turn %s of %s broke: %s", self.turn.id if self.turn else "?", self._chat, why)
         logger.debug("its traceback", exc_info=error)
         if isinstance(error, Relieved):
             return None  # whoever serves the bot now answers
+        broken = type(error) is StoreError
         if self.turn is None:
-            return await self._apologise(spoken(sentences.APOLOGY_BUG))
+            self.waits = why if broken else ""
+            sentence = spoken(sentences.WAITS_FOR_STORE if broken else sentences.APOLOGY_BUG)
+            was_told = broken and self._shared.outage.knows(self._chat)
+            return self._unanswered(sentence) if was_told else await self._apologise(sentence)
         if self.turn.state is not State.RECEIVED:
+            self.waits = why if broken else ""
             return None
         with contextlib.suppress(StoreError):
             return await self._fail(self.turn, "bug", spoken(sentences.APOLOGY_BUG))

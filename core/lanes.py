@@ -6,7 +6,7 @@ import asyncio
 import logging
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
 
@@ -71,6 +71,16 @@ class Lane:
         while self.queue:
             self.queue.popleft().end(None)
 
+    def drop_talk(self) -> None:
+        """Forget what waits to be answered, which the store has as well; commands stay."""
+        for entry in [entry for entry in self.queue if entry.command is None]:
+            self.queue.remove(entry)
+            entry.end(None)
+
+    def put_back(self, entries: Sequence[Entry]) -> None:
+        """Let entries that were taken wait again, before all others."""
+        self.queue.extendleft(reversed(entries))
+
     def stop(self) -> bool:
         """Tell the turn in progress to end; say whether there was one."""
         if self.exchange is None:
@@ -84,7 +94,10 @@ class Lane:
 
         With `quiet` zero nothing is added. Anything else that is queued ends the burst, and so does a stop. What is
         still being read of theirs is waited for, `longest` seconds each time: the parts of an album come one by one.
+        A turn that waited for the model is joined by all that they have said since.
         """
+        if (turn := entries[0].turn) is not None and turn.waits:
+            self._take_joining(entries)
         time = asyncio.get_running_loop().time
         ends = time() + longest
         while quiet > 0 and entries[0].joins:

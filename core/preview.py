@@ -42,11 +42,15 @@ class Preview:
             self._news.set()
         await asyncio.sleep(0)
 
-    async def end(self) -> str:
-        """Stop showing; give the platform's id of the preview, empty when none was sent."""
+    @property
+    def shown_as(self) -> str:
+        """The platform's id of the preview, empty when none was sent."""
+        return self._turn.preview
+
+    async def end(self) -> None:
+        """Stop showing."""
         self._task.cancel()
         await asyncio.gather(self._task, *([self._first] if self._first else []), return_exceptions=True)
-        return self._turn.preview
 
     async def _run(self) -> None:
         try:

@@ -16,6 +16,12 @@ INTERRUPTED = marked("… (interrupted: the connection to the model broke)")
 STOPPED = marked("Stopped. What you said is kept.")
 STOPPED_INCOGNITO = marked("Stopped. Nothing of it is kept.")
 NOTHING_TO_STOP = marked("Nothing is running.")
+WAITS = marked(
+    "I can't reach my language model just now. I answer what you write as soon as I can; you need not send it again."
+)
+WAITS_FOR_STORE = marked(
+    "I can't get at my memory just now. I answer what you write as soon as I can; you need not send it again."
+)
 APOLOGY = marked("Sorry, I can't reach my language model just now. Your message is kept; please try again in a while.")
 APOLOGY_REJECTED = marked("Sorry, my language model refuses to work for me. The operator has to look at its settings.")
 APOLOGY_TOO_LARGE = marked("Sorry, that is more than my language model can read at once. Your message is kept.")

@@ -143,8 +143,8 @@ class ConversationStore(Protocol):
         """
         ...
 
-    async def waiting(self) -> Sequence[Message]:
-        """Give the messages that no turn has taken yet, over all chats, in the order received."""
+    async def waiting(self, chat: ChatKey | None = None) -> Sequence[Message]:
+        """Give the messages that no turn has taken yet, of a chat or over all, in the order received."""
         ...
 
     async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:
@@ -172,6 +172,15 @@ class ConversationStore(Protocol):
         """
         ...
 
+    async def join(self, turn: Turn, messages: Sequence[Message], *, tokens: int, at: datetime) -> Turn | None:
+        """Take waiting messages into a turn that is still `received`, after those it holds; give it as it is then.
+
+        They are taken as `begin` does, but those that wait no longer are passed over. `tokens` are what they add. None,
+        changing nothing, when the turn is no longer `received`, its chat no longer goes on right after it, or it holds
+        what another turn holds too (`retry_of`).
+        """
+        ...
+
     async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
         """Store state, rounds, answer, tokens, chunk, preview and failure of a turn, and queue jobs with it.
 
@@ -188,8 +197,8 @@ class ConversationStore(Protocol):
         """Give one turn, None when there is none."""
         ...
 
-    async def open_turns(self) -> Sequence[Turn]:
-        """Give the turns that are `received` or `answered`, oldest first."""
+    async def open_turns(self, chat: ChatKey | None = None) -> Sequence[Turn]:
+        """Give the turns that are `received` or `answered`, of a chat or over all, oldest first."""
         ...
 
     async def covered(self, segment: Segment) -> Sequence[Turn]:

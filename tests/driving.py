@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from datetime import timedelta
 from typing import Any, Literal, cast
 
 from core.adapter import Outgoing
 from core.conversation import Turn
 from core.messages import ChatKey
 from core.store import ConversationStore
-from tests.fakes import FakeAdapter, World
+from tests.fakes import FakeAdapter, HeldClock, World
 
 ANNA = ChatKey("test", "anna")
 BOB = ChatKey("test", "bob")
@@ -23,6 +24,24 @@ async def until(condition: Callable[[], object]) -> None:
             return
         await asyncio.sleep(0)
     raise AssertionError("it never came to that")
+
+
+async def waits(world: World, seconds: float) -> None:
+    """Let time pass in a world with a held clock, where what has to wait for it waits."""
+    clock = world.clock
+    assert isinstance(clock, HeldClock)
+    ends = clock.now() + timedelta(seconds=seconds)
+    await _rests(world, clock)
+    while clock.wake_first(ends):
+        await _rests(world, clock)
+
+
+async def _rests(world: World, clock: HeldClock) -> None:
+    """Wait until all that is left to do waits for time to pass."""
+    outage = world.engine.shared.outage
+    while not clock.sleepers and (list(outage) or world.engine.busy):
+        await until(lambda: clock.sleepers or not list(outage))
+        await world.engine.idle()
 
 
 async def turns(world: World, chat: ChatKey = ANNA) -> Sequence[Turn]:

@@ -38,6 +38,35 @@ class FakeClock:
         await asyncio.sleep(0)
 
 
+class HeldClock(FakeClock):
+    """Time in which who sleeps sleeps until it is moved on."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.sleepers: list[tuple[datetime, asyncio.Future[None]]] = []
+
+    async def sleep(self, seconds: float) -> None:
+        self.slept.append(seconds)
+        sleeper = self.time + timedelta(seconds=max(seconds, 0)), asyncio.get_running_loop().create_future()
+        self.sleepers.append(sleeper)
+        try:
+            await sleeper[1]
+        finally:
+            if sleeper in self.sleepers:
+                self.sleepers.remove(sleeper)
+
+    def wake_first(self, until: datetime) -> bool:
+        """Move on to when the first sleeper wakes, at most until a time; say whether there was one."""
+        due = min(self.sleepers, key=lambda sleeper: sleeper[0], default=None)
+        if due is None or due[0] > until:
+            self.time = until
+            return False
+        self.time = max(self.time, due[0])
+        self.sleepers.remove(due)
+        due[1].set_result(None)
+        return True
+
+
 class WordCounter:
     """A token a word, at least one for each ten characters."""
 

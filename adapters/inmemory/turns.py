@@ -30,9 +30,9 @@ class Turns(Jobs):
         self._inbox[key] = Received(message.sent_at, message if keep else None)
         return True
 
-    async def waiting(self) -> Sequence[Message]:
+    async def waiting(self, chat: ChatKey | None = None) -> Sequence[Message]:
         await asyncio.sleep(0)
-        return [r.message for r in self._inbox.values() if r.message]
+        return [r.message for r in self._inbox.values() if r.message and chat in (None, r.message.chat)]
 
     async def said(self, chat: ChatKey, message_id: str) -> Message | None:
         await asyncio.sleep(0)
@@ -62,6 +62,23 @@ class Turns(Jobs):
         await asyncio.sleep(0)
         turn = self._begin(storable(tuple(messages)), State.RECEIVED, tokens, at)
         return self._load(turn.chat, turn.sender, turn.message.private), turn
+
+    async def join(self, turn: Turn, messages: Sequence[Message], *, tokens: int, at: datetime) -> Turn | None:
+        await asyncio.sleep(0)
+        stored, chat = self._turns.get(turn.id), self._chat(storable(turn.chat))
+        if stored is None or stored.state is not State.RECEIVED or stored.retry_of is not None:
+            return None
+        if chat.head != turn.id or chat.asides[-1:] == (turn.id,):
+            return None
+        said = list(stored.messages)
+        for message in storable(tuple(messages)):
+            received = self._inbox.get((message.chat, message.id))
+            if received and received.message:
+                said.append(replace(received.message, incognito=message.incognito))
+                received.message, received.turn = None, turn.id
+        chat.active_at = max(at, chat.active_at or at)
+        self._turns[turn.id] = joined = replace(stored, messages=tuple(said), tokens=stored.tokens + tokens)
+        return joined
 
     def _begin(self, messages: tuple[Message, ...], state: State, tokens: int, at: datetime) -> Turn:
         received = [self._inbox.get((m.chat, m.id)) for m in messages]
@@ -190,9 +207,9 @@ class Turns(Jobs):
         await asyncio.sleep(0)
         return self._turns.get(turn_id)
 
-    async def open_turns(self) -> Sequence[Turn]:
+    async def open_turns(self, chat: ChatKey | None = None) -> Sequence[Turn]:
         await asyncio.sleep(0)
-        return [t for t in self._turns.values() if t.state in OPEN]
+        return [t for t in self._turns.values() if t.state in OPEN and chat in (None, t.chat)]
 
     async def covered(self, segment: Segment) -> Sequence[Turn]:
         await asyncio.sleep(0)

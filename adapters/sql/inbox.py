@@ -15,12 +15,17 @@ from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import INBOX
 from core.errors import StaleEpoch
 from core.kept import storable
-from core.messages import Message
+from core.messages import ChatKey, Message
 
 _GIVEN = ("chat", "message", "place", "at", "body")
 RECEIVE = Statement(insert(INBOX).values({name: bindparam(name) for name in _GIVEN}).on_conflict_do_nothing())
 WAITING = Statement(
     select(INBOX.c.chat, INBOX.c.message, INBOX.c.body).where(INBOX.c.body.is_not(None)).order_by(INBOX.c.place)
+)
+WAITING_IN = Statement(
+    select(INBOX.c.chat, INBOX.c.message, INBOX.c.body)
+    .where(INBOX.c.chat == bindparam("in_chat"), INBOX.c.body.is_not(None))
+    .order_by(INBOX.c.place)
 )
 _this = (INBOX.c.chat == bindparam("in_chat")) & (INBOX.c.message == bindparam("of_message"))
 FIND = Statement(select(INBOX.c.body, INBOX.c.turn).where(_this))
@@ -42,9 +47,10 @@ def receive(tx: Transaction, message: Message, keep: bool) -> bool:
     return is_new
 
 
-def waiting(tx: Transaction) -> list[Message]:
-    """Read what waits, in the order received."""
-    return [MESSAGES_JSON.validate_json(body)[0] for _, _, body in tx.rows(WAITING)]
+def waiting(tx: Transaction, chat: ChatKey | None) -> list[Message]:
+    """Read what waits, in a chat or in all, in the order received."""
+    rows = tx.rows(WAITING) if chat is None else tx.rows(WAITING_IN, in_chat=chat_key(chat))
+    return [MESSAGES_JSON.validate_json(body)[0] for _, _, body in rows]
 
 
 def leave(tx: Transaction, message: Message) -> bool:
@@ -61,9 +67,18 @@ def _take_one(tx: Transaction, message: Message, body: str, turn: int) -> Messag
     this = {"in_chat": chat_key(message.chat), "of_message": message.id}
     if tx.run(TAKE_UNCHANGED, turn=turn, as_body=body, **this):
         return message
-    stored, _ = tx.row(FIND, **this) or (None, None)
+    stored = take_stored(tx, message, turn)
     if stored is None:
         raise StaleEpoch("A message no longer waits; it was taken by another turn or erased.")
+    return stored
+
+
+def take_stored(tx: Transaction, message: Message, turn: int) -> Message | None:
+    """Let a turn take a message as it is stored; None when it waits no longer."""
+    this = {"in_chat": chat_key(message.chat), "of_message": storable(message.id)}
+    stored, _ = tx.row(FIND, **this) or (None, None)
+    if stored is None:
+        return None
     tx.run(TAKE, turn=turn, **this)
     return replace(MESSAGES_JSON.validate_json(stored)[0], incognito=message.incognito)
 

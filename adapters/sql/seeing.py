@@ -124,7 +124,7 @@ def export(tx: Transaction, person: Person) -> dict[str, Any]:
         _by_scope([(scope, FACT_JSON.validate_json(body)) for scope, body in tx.rows(FACTS, person=key)]),
         _by_scope([(scope, to_change((id_, body))) for scope, id_, body in tx.rows(HISTORY, person=key)]),
         _by_scope(notes.exported(tx, key)),
-        [message for message in read_waiting(tx) if message.sender == person],
+        [message for message in read_waiting(tx, None) if message.sender == person],
         [_chat(tx, chat, bool(private), person) for chat, private in tx.rows(SPOKE_IN, person=key)],
     )
 

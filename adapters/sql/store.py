@@ -62,8 +62,8 @@ class SqlStore:
     async def receive(self, message: Message, *, keep: bool = True) -> bool:
         return await self._database.single(inbox.receive, message, keep)
 
-    async def waiting(self) -> Sequence[Message]:
-        return await self._database.read(inbox.waiting)
+    async def waiting(self, chat: ChatKey | None = None) -> Sequence[Message]:
+        return await self._database.read(inbox.waiting, chat)
 
     async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:
         return await self._database.quick(turns.begin, messages, state, tokens, at, self._kept)
@@ -74,6 +74,9 @@ class SqlStore:
     async def open(self, messages: Sequence[Message], *, tokens: int, at: datetime) -> tuple[Conversation, Turn]:
         return await self._database.quick(turns.open_turn, messages, tokens, at, self._kept)
 
+    async def join(self, turn: Turn, messages: Sequence[Message], *, tokens: int, at: datetime) -> Turn | None:
+        return await self._database.quick(turns.join, turn, messages, tokens, at)
+
     async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
         await self._database.quick(turns.save, turn, jobs, self._kept)
 
@@ -83,8 +86,8 @@ class SqlStore:
     async def turn(self, turn_id: int) -> Turn | None:
         return await self._database.read(turns.turn, turn_id)
 
-    async def open_turns(self) -> Sequence[Turn]:
-        return await self._database.read(turns.open_turns)
+    async def open_turns(self, chat: ChatKey | None = None) -> Sequence[Turn]:
+        return await self._database.read(turns.open_turns, chat)
 
     async def covered(self, segment: Segment) -> Sequence[Turn]:
         return await self._database.read(path.covered, segment)

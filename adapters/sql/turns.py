@@ -51,6 +51,9 @@ SAVE = Statement(
 )
 MESSAGES = Statement(select(TURN.c.messages).where(_this))
 REWORD = Statement(update(TURN).where(_this).values(messages=bindparam("messages"), heavy=bindparam("heavy")))
+EXTEND = Statement(
+    update(TURN).where(_this).values({TURN.c[name]: bindparam(name) for name in ("messages", "heavy", "tokens")})
+)
 PROGRESS = Statement(
     update(TURN)
     .where(_this)
@@ -58,7 +61,8 @@ PROGRESS = Statement(
     .returning(TURN.c.chat)
 )
 BY_ID = Statement(select(*TURN_COLUMNS).where(_this))
-OPEN = Statement(select(*TURN_COLUMNS).where(text("state IN ('received', 'answered')")).order_by(TURN.c.id))
+_open = select(*TURN_COLUMNS).where(text("state IN ('received', 'answered')")).order_by(TURN.c.id)
+OPEN, OPEN_IN = Statement(_open), Statement(_open.where(TURN.c.chat == bindparam("in_chat")))
 
 
 def begin(
@@ -124,6 +128,25 @@ def _settled(
     if said != given:
         tx.run(REWORD, turn=turn, messages=to_body(MESSAGES_JSON, said)[1], heavy=_heavy(said))
     return said
+
+
+def join(tx: Transaction, turn: Turn, messages: Sequence[Message], tokens: int, at: datetime) -> Turn | None:
+    """Take waiting messages into a turn that is to be answered and is still the last."""
+    key = chat_key(turn.chat)
+    tx.hold(key)
+    tx.check_cache()
+    chat, row = chats.state_of(tx, key, ""), tx.row(BY_ID, turn=turn.id)
+    if row is None or chat.head != turn.id or chat.open_asides[-1:] == (turn.id,):
+        return None
+    stored = to_turn(row)
+    if stored.state is not State.RECEIVED or stored.retry_of is not None:
+        return None
+    taken = [m for message in messages if (m := inbox.take_stored(tx, message, turn.id)) is not None]
+    said, tokens = (*stored.messages, *taken), stored.tokens + tokens
+    tx.run(EXTEND, turn=turn.id, messages=to_body(MESSAGES_JSON, said)[1], heavy=_heavy(said), tokens=tokens)
+    tx.run(chats.TOUCH, of_chat=key, private=stored.message.private, at=to_micros(at))
+    tx.cache.change(key, change_turn(turn.id, {"messages": said, "tokens": tokens}))
+    return stored.changed(messages=said, tokens=tokens)
 
 
 def _heavy(messages: Sequence[Message]) -> bool:
@@ -210,6 +233,6 @@ def turn(tx: Transaction, turn_id: int) -> Turn | None:
     return None if row is None else to_turn(row)
 
 
-def open_turns(tx: Transaction) -> list[Turn]:
-    """Read the turns that are not done, oldest first."""
-    return [to_turn(row) for row in tx.rows(OPEN)]
+def open_turns(tx: Transaction, chat: ChatKey | None) -> list[Turn]:
+    """Read the turns that are not done, of a chat or of all, oldest first."""
+    return [to_turn(row) for row in (tx.rows(OPEN) if chat is None else tx.rows(OPEN_IN, in_chat=chat_key(chat)))]

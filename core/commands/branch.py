@@ -12,6 +12,7 @@ from core.errors import CommandError, LLMError, StaleBase
 from core.memory import folding, summary
 from core.prompt import MESSAGE_COST
 from core.rendering import said
+from core.sentences import WAITS
 from core.store import AuditEntry
 from core.translation import marked, spoken
 
@@ -47,6 +48,9 @@ async def retry(context: Context) -> str:
     await _refuse_incognito(context)
     here = await context.here()
     turn = await _last_turn(context, here)
+    if turn.waits:
+        context.engine.answer(turn)
+        return spoken(WAITS)
     counter, now = context.engine.shared.counter, context.now
     tokens = sum(counter.count(said(message)) for message in turn.messages) + MESSAGE_COST
     with _unless_stale():

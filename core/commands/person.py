@@ -55,7 +55,7 @@ async def privacy(context: Context) -> str:  # noqa: ARG001 -- every command is 
 @command(at_once=True)
 async def stop(context: Context) -> str:
     """Stop the answer in progress; what you said is kept."""
-    asker = context.engine.answering(context.message.chat)
+    asker = await context.engine.asker(context.message.chat)
     if asker not in (None, context.person) and not context.message.private and not context.admin:
         raise CommandError(spoken("That answer is for somebody else; they or an admin can stop it."))
     if not await context.engine.interrupt(context.message.chat):

@@ -10,7 +10,7 @@ import pytest
 
 from adapters.prometheus import PrometheusMeter, served
 from core.bot import Ports, build
-from core.errors import ConfigError, LLMUnavailable, StoreError
+from core.errors import ConfigError, LLMRejected, StoreError
 from core.llm import Completion, Usage
 from tests.fakes import ScriptedLLM, WordCounter, World
 
@@ -50,12 +50,12 @@ async def test_a_talk_is_counted_by_kind_and_without_its_words() -> None:
 
 async def test_failures_are_counted_by_their_kind() -> None:
     meter = PrometheusMeter()
-    world = metered(World(llm=ScriptedLLM(lambda request: LLMUnavailable("down"))), meter)
+    world = metered(World(llm=ScriptedLLM(lambda request: LLMRejected("no"))), meter)
     await world.say("hi")
     async with served(meter, nothing_wrong, "127.0.0.1", 0) as port:
         _, text = await looked(port)
     assert 'keepmind_turn_seconds_count{outcome="model",platform="test"} 1.0' in text
-    assert 'keepmind_model_seconds_count{outcome="LLMUnavailable",purpose="answer"} 1.0' in text
+    assert 'keepmind_model_seconds_count{outcome="LLMRejected",purpose="answer"} 1.0' in text
 
 
 async def test_a_number_watched_is_asked_for_at_each_look() -> None:

@@ -217,6 +217,45 @@ async def test_the_id_of_an_erased_turn_is_never_given_again(store: Conversation
     assert (await talk.says("two")).id > erased.id
 
 
+async def test_what_waits_and_what_is_open_can_be_asked_of_one_chat(store: ConversationStore) -> None:
+    talk, group = Talk(store), Talk(store, GROUP)
+    opened, waiting = await talk.opens("one"), await talk.arrives("two")
+    other, elsewhere = await group.opens("three"), await group.arrives("four")
+    assert (await store.open_turns(PRIVATE_CHAT), await store.waiting(PRIVATE_CHAT)) == ([opened], [waiting])
+    assert (await store.open_turns(GROUP), await store.waiting(GROUP)) == ([other], [elsewhere])
+    assert (await store.open_turns(ChatKey("x", "y")), await store.waiting(ChatKey("x", "y"))) == ([], [])
+
+
+async def test_a_turn_still_to_be_answered_takes_in_more_messages_as_they_are_stored(store: ConversationStore) -> None:
+    talk = Talk(store)
+    await talk.says("before")
+    turn, (second, third, erased) = await talk.opens("one"), [await talk.arrives(f"{n}") for n in range(3)]
+    await store.edit(PRIVATE_CHAT, second.id, "edited")
+    await store.erase_message(PRIVATE_CHAT, erased.id)
+    joined = await store.join(turn, [second, replace(third, incognito=True), erased], tokens=5, at=START)
+    assert joined is not None
+    assert [(m.text, m.incognito) for m in joined.messages] == [("one", False), ("edited", False), ("1", True)]
+    assert (joined.id, joined.tokens, joined.state) == (turn.id, turn.tokens + 5, State.RECEIVED)
+    assert joined == await store.turn(turn.id) == (await talk.loaded()).turns[-1]
+    assert await store.waiting() == []
+    assert await store.join(joined, [second], tokens=0, at=START) == joined
+    assert not await store.receive(third)
+
+
+async def test_only_the_last_turn_of_a_chat_takes_in_more(store: ConversationStore) -> None:
+    talk = Talk(store)
+    answered, first, last = await talk.says("zero"), await talk.opens("one"), await talk.opens("two")
+    later = await talk.arrives("three")
+    for turn in (answered, first, replace(last, id=999)):
+        assert await store.join(turn, [later], tokens=1, at=START) is None
+    await store.move_head(await talk.loaded(), last.id, asides=[last.id])
+    assert await store.join(last, [later], tokens=1, at=START) is None, "what is said next is said aside"
+    await store.move_head(await talk.loaded(), last.id, asides=[])
+    again = await store.retry(await talk.loaded(), last, tokens=1, at=START)
+    assert await store.join(again, [later], tokens=1, at=START) is None, "two turns hold what it holds"
+    assert await store.waiting() == [later]
+
+
 async def test_open_turns_are_those_not_delivered_oldest_first(store: ConversationStore) -> None:
     talk, group = Talk(store), Talk(store, GROUP)
     first = await talk.opens("one")

@@ -53,7 +53,7 @@ async def test_a_server_that_is_down_is_named_and_the_message_is_answered_when_i
     done = await bot.keepmind("chat", "--chat", "demo", said="hello\n")
     check_sentence(done, "OPENAI_BASE_URL")
     del bot.settings["OPENAI_BASE_URL"]
-    assert await bot.chat("again") == ["You said: again"]
+    assert await bot.chat("again") == ["You said: hello", "You said: again"]
     turns, _, _ = await bot.stored()
     assert [t.message.text for t in turns] == ["hello", "again"]
 

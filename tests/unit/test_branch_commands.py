@@ -10,7 +10,7 @@ import pytest
 
 from core.bot import Bot
 from core.conversation import Conversation, Segment, State
-from core.errors import LLMUnavailable
+from core.errors import LLMRejected, LLMUnavailable
 from core.llm import Completion, Request
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.memory import Memory
@@ -147,7 +147,7 @@ async def test_retry_is_answered_before_what_was_said_after_it() -> None:
 
 
 async def test_a_turn_that_failed_can_be_answered_anew() -> None:
-    world = World(llm=ScriptedLLM(lambda request: LLMUnavailable("down")))
+    world = World(llm=ScriptedLLM(lambda request: LLMRejected("no")))
     await world.say("tell me")
     world.llm.answer = echo
     await world.say("/retry")

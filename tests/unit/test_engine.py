@@ -13,14 +13,14 @@ from core import sentences
 from core.bot import Bot
 from core.commands.command import Context, command
 from core.conversation import Conversation, State, Turn
-from core.errors import ContextOverflow, LLMRejected, LLMUnavailable, StoreError
+from core.errors import ContextOverflow, LLMError, LLMRejected, StoreError
 from core.exchange import Limits
 from core.llm import Completion
 from core.messages import ChatKey, Message, Person, Quote
 from core.store import Job
 from core.tools import tool
-from tests.driving import ANNA, HeldAdapter, Life, alive, hold, kill, turns, until
-from tests.fakes import FakeAdapter, ScriptedLLM, World, calling, check_request, echo
+from tests.driving import ANNA, HeldAdapter, Life, alive, hold, kill, turns, until, waits
+from tests.fakes import FakeAdapter, HeldClock, ScriptedLLM, World, calling, check_request, echo
 
 
 async def test_two_messages_in_one_instant_are_answered_one_after_the_other() -> None:
@@ -153,7 +153,7 @@ async def test_old_talk_that_needs_no_answer_is_heard_without_a_word() -> None:
 
 async def test_a_message_older_than_the_limit_is_kept_and_gets_one_sentence() -> None:
     world = World()
-    assert await world.said("long ago", sent_at=world.clock.now() - timedelta(hours=2)) == sentences.TOO_OLD
+    assert await world.said("long ago", sent_at=world.clock.now() - timedelta(hours=7)) == sentences.TOO_OLD
     (turn,) = await turns(world)
     assert (turn.state, turn.message.text) == (State.FAILED, "long ago")
     assert world.llm.requests == []
@@ -379,15 +379,17 @@ async def test_a_message_that_cannot_be_stored_is_refused_with_the_reason() -> N
     assert await world.said("hello") == "You said: hello"
 
 
-async def test_a_turn_that_cannot_begin_waits_for_the_next_start() -> None:
+async def test_a_turn_that_cannot_begin_is_told_once_and_answered_when_the_store_is_back() -> None:
     store = Failing()
-    world = World(store=store)
+    world = World(store=store, clock=HeldClock())
     store.failing = frozenset({"open"})
-    assert await world.said("hello") == sentences.APOLOGY_BUG
+    assert await world.said("hello") == sentences.WAITS_FOR_STORE
+    assert await world.say("are you there?") is None
+    await waits(world, 600)
+    assert world.adapter.texts() == [sentences.WAITS_FOR_STORE]
     store.failing = frozenset()
-    assert await world.restart().recover() == 1
-    await until(lambda: len(world.adapter.shown) == 2)
-    assert world.adapter.texts()[-1] == "You said: hello"
+    await waits(world, 60)
+    assert world.adapter.texts()[1:] == ["You said: hello", "You said: are you there?"]
 
 
 async def test_an_answer_that_cannot_be_stored_leaves_a_failed_turn_with_the_message() -> None:
@@ -399,17 +401,23 @@ async def test_an_answer_that_cannot_be_stored_leaves_a_failed_turn_with_the_mes
     assert (turn.state, turn.message.text, turn.answer) == (State.FAILED, "hello", None)
 
 
-async def test_an_answer_shown_but_not_noted_as_such_gets_no_apology() -> None:
+async def test_an_answer_shown_but_not_noted_as_such_gets_no_apology_and_is_noted_later() -> None:
     store = Failing()
-    world = World(store=store)
+    world = World(store=store, clock=HeldClock())
     store.failing = frozenset({"progress delivered"})
     await world.say("hello")
+    (turn,) = await turns(world)
+    assert turn.state is State.ANSWERED
+    store.failing = frozenset()
+    await waits(world, 60)
+    (turn,) = await turns(world)
+    assert turn.state is State.DELIVERED
     assert world.adapter.texts() == ["You said: hello"]
 
 
 async def test_the_apology_names_no_detail_and_the_message_is_kept() -> None:
-    world = World(llm=ScriptedLLM(lambda r: LLMUnavailable("http://10.0.0.1 said sk-secret")))
-    assert await world.said("hello") == sentences.APOLOGY
+    world = World(llm=ScriptedLLM(lambda r: LLMRejected("http://10.0.0.1 said sk-secret")))
+    assert await world.said("hello") == sentences.APOLOGY_REJECTED
     (turn,) = await turns(world)
     assert (turn.state, turn.failure, turn.message.text) == (State.FAILED, "model", "hello")
     world.llm.answer = echo
@@ -421,7 +429,7 @@ async def test_the_apology_names_no_detail_and_the_message_is_kept() -> None:
 async def test_each_kind_of_trouble_has_its_own_sentence() -> None:
     world = World()
     for error, sentence in (
-        (LLMUnavailable("down"), sentences.APOLOGY),
+        (LLMError("nothing usable"), sentences.APOLOGY),
         (LLMRejected("bad key"), sentences.APOLOGY_REJECTED),
         (ContextOverflow("too long"), sentences.APOLOGY_TOO_LARGE),
         (RuntimeError("a bug"), sentences.APOLOGY_BUG),
@@ -503,7 +511,7 @@ async def test_an_open_turn_too_old_is_closed_with_one_sentence() -> None:
     await until(lambda: gate.waiting)
     await world.engine.aclose(0)
     await said
-    world.clock.time += timedelta(hours=2)
+    world.clock.time += timedelta(hours=7)
     await world.restart().recover()
     await until(lambda: world.adapter.shown)
     assert world.adapter.texts() == [sentences.TOO_OLD]

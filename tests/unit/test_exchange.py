@@ -12,7 +12,7 @@ from adapters.inmemory import InMemoryStore
 from core import sentences
 from core.bot import Bot
 from core.conversation import State, Turn
-from core.errors import LLMUnavailable
+from core.errors import LLMRejected
 from core.exchange import Limits
 from core.llm import Completion, Request
 from core.messages import Attachment, Person
@@ -58,9 +58,9 @@ async def test_a_failed_turn_leaves_no_half_state() -> None:
         """Look."""
         return "blue"
 
-    answers: list[Completion | Exception] = [calling(("look", "{}")), LLMUnavailable("down")]
+    answers: list[Completion | Exception] = [calling(("look", "{}")), LLMRejected("no")]
     world = World(bot=Bot(tools=[look]), llm=ScriptedLLM(lambda r: answers.pop(0)))
-    assert await world.said("hi") == sentences.APOLOGY
+    assert await world.said("hi") == sentences.APOLOGY_REJECTED
     (turn,) = await turns(world)
     assert (turn.state, turn.rounds, turn.answer) == (State.FAILED, (), None)
     assert await world.store.verify() == []

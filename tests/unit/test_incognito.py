@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from adapters.sql import open_store
-from core.errors import LLMUnavailable
+from core.errors import LLMRejected
 from core.llm import Completion, Request
 from core.messages import Person
 from core.tools import tool
@@ -134,7 +134,7 @@ async def test_an_answer_that_fails_leaves_nothing_and_says_so() -> None:
     world = await a_hidden_world()
 
     def fail(request: Request) -> Completion:
-        raise LLMUnavailable("down")
+        raise LLMRejected("no")
 
     world.llm.answer = fail
     assert "nothing of it is kept" in await world.said(f"I went to {MARKER}")

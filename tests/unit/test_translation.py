@@ -10,7 +10,7 @@ import pytest
 from core import sentences
 from core.bot import Bot
 from core.commands.command import Context, command
-from core.errors import LLMUnavailable
+from core.errors import LLMRejected
 from core.llm import Completion
 from core.translation import ENGLISH, known, speaking, spoken
 from tests.driving import hold, until
@@ -79,7 +79,7 @@ async def test_each_in_a_group_is_answered_in_their_own_language() -> None:
 
 async def test_one_persons_language_never_sticks_to_anothers_apology_in_the_same_lane() -> None:
     world = World()
-    world.llm.answer = lambda request: LLMUnavailable("down")
+    world.llm.answer = lambda request: LLMRejected("no")
     gate = hold(world)
     gate.set()
     club = {"chat": "club", "group": True}
@@ -89,7 +89,7 @@ async def test_one_persons_language_never_sticks_to_anothers_apology_in_the_same
         for who, language in (("anna", "ru"), ("bob", "en"), ("bao", "zh"))
     ]
     told = await asyncio.gather(*said)
-    assert told == [said_in(language, sentences.APOLOGY) for _ in range(5) for language in ("ru", "en", "zh")]
+    assert told == [said_in(language, sentences.APOLOGY_REJECTED) for _ in range(5) for language in ("ru", "en", "zh")]
 
 
 async def test_a_mark_under_an_answer_is_in_the_language_of_the_question() -> None:
@@ -109,7 +109,7 @@ async def test_after_a_restart_a_turn_is_closed_in_the_language_of_its_message()
     await until(lambda: gate.waiting)
     await world.engine.aclose(0)
     await saying
-    world.clock.time += timedelta(hours=2)
+    world.clock.time += timedelta(hours=7)
     await world.restart().recover()
     await until(lambda: world.adapter.shown)
     assert world.adapter.texts() == [said_in("ru", sentences.TOO_OLD)]

@@ -77,7 +77,7 @@ async def test_what_is_too_old_is_not_answered(ann: User) -> None:
     async with TelegramServer(clock=lambda: clock.now().timestamp()) as server:
         ann = server.person("Ann")
         server.say(ann, ann, "hi")
-        await clock.sleep(2 * 3600)
+        await clock.sleep(7 * 3600)
         async with living(server, clock=clock) as life:
             assert (await server.reply(ann)).text == TOO_OLD
             assert not life.llm.requests
