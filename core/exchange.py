@@ -26,8 +26,8 @@ from core.memory.memory import Propose, unasked
 from core.memory.profile import draft_for
 from core.messages import ChatKey, Choice, Message, Person, Reply
 from core.meter import Meter, Unmeasured, timed
-from core.personas import Places
 from core.outage import Outage
+from core.personas import Places
 from core.preview import Preview
 from core.prompt import MESSAGE_COST, Prompt, Row, turn_cost
 from core.rendering import said

@@ -14,6 +14,7 @@ from core.conversation import State
 from core.errors import LLMUnavailable
 from core.llm import Completion, Request
 from core.messages import ChatKey
+from core.personas import Persona
 from core.store import Job
 from core.tools import tool
 from tests.driving import ANNA, BOB, turns, until, waits
@@ -94,6 +95,14 @@ async def test_who_can_not_be_answered_alone_holds_up_nobody_else(world: World) 
     assert world.adapter.texts(ANNA) == [sentences.WAITS]
     await is_back(world)
     assert await said(world) == [["poison"]]
+
+
+async def test_a_persona_with_a_model_of_its_own_is_not_held_up(world: World) -> None:
+    world.bot = Bot(others={"test:club": Persona(llm=ScriptedLLM())})
+    world.restart()
+    for who in ("anna", "bob", "cleo"):
+        await world.say("hello", who)
+    assert await world.said("hello", "anna", "club", group=True) == "You said: [anna] hello"
 
 
 async def test_what_is_said_after_the_model_was_found_to_be_back_is_answered_at_once(world: World) -> None:
