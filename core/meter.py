@@ -16,7 +16,7 @@ class Meter(Protocol):
     """Counts and times. Nothing it does may fail or wait."""
 
     def turn(self, platform: str, outcome: str, seconds: float) -> None:
-        """Count a turn: how it ended (`delivered`, `heard`, `waits`, or why it failed) and how long it took from its start."""
+        """Count a turn: how it ended (`delivered`, `heard`, `waits`, or why it failed), and how long it took."""
         ...
 
     def part(self, name: str, seconds: float) -> None:

@@ -98,7 +98,7 @@ async def test_who_can_not_be_answered_alone_holds_up_nobody_else(world: World) 
 
 
 async def test_a_persona_with_a_model_of_its_own_is_not_held_up(world: World) -> None:
-    world.bot = Bot(others={"test:club": Persona(llm=ScriptedLLM())})
+    world.bot = Bot(elsewhere={"test:club": Persona(llm=ScriptedLLM())})
     world.restart()
     for who in ("anna", "bob", "cleo"):
         await world.say("hello", who)
