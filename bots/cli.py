@@ -211,6 +211,20 @@ def backup(file: Path, as_data: bool) -> None:
     click.echo(as_json({"command": command} if command else {"copied": str(file)}) if as_data else told)
 
 
+@db.command()
+@click.argument("platform", type=click.Choice(["telegram", "discord"]))
+@as_data
+def dismiss(platform: str, as_data: bool) -> None:
+    """Let another bot of PLATFORM go on with what is kept, at the next start."""
+
+    async def dismissed(store: ConversationStore) -> bool:
+        return await store.dismiss(platform)
+
+    done = _with_store(dismissed)
+    told = f"The next {platform} bot that starts goes on with what is kept." if done else "No bot has been noted yet."
+    click.echo(as_json({"dismissed": done}) if as_data else told)
+
+
 @keepmind.command()
 @click.option("--all", "everything", is_flag=True, help="Every chat over its low-water mark, quiet or not.")
 @as_data

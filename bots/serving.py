@@ -11,9 +11,9 @@ from contextlib import AsyncExitStack, suppress
 from typing import Any
 
 from bots.app import App, ticking
-from bots.platforms import Platform, all_run
+from bots.platforms import TOKENS, Platform, all_run
 from config.settings import Settings
-from core.errors import StoreError
+from core.errors import ConfigError, StoreError
 
 logger = logging.getLogger("keepmind")
 AT_ONCE = 0.5
@@ -44,7 +44,7 @@ class Shift:
     """The time from standing by to being relieved. The clock runs from when the first bot is served."""
 
     def __init__(self, app: App, settings: Settings, clock: AsyncExitStack) -> None:
-        self._engine, self._duty = app.engine, app.store.duty()
+        self._engine, self._store, self._duty = app.engine, app.store, app.store.duty()
         self._settings, self._clock = settings, clock
         self._starting = asyncio.Lock()
         self._ticks = False
@@ -64,7 +64,11 @@ class Shift:
         return True
 
     async def serve(self, platform: Platform) -> None:
-        """Take a bot and listen; one that is posted to listens before, and what it hears waits in the inbox."""
+        """Take a bot and listen; one that is posted to listens before, and what it hears waits in the inbox.
+
+        Raises ConfigError when what is kept is another bot's.
+        """
+        await self._introduce(platform.platform)
         if not platform.posted:
             await self._take(platform)
             await platform.run(self._engine)
@@ -76,6 +80,16 @@ class Shift:
                 ended.result()
         finally:
             await _cancelled(*both)
+
+    async def _introduce(self, platform: str) -> None:
+        bot = bot_of(platform, self._settings)
+        noted = await self._store.introduce(bot)
+        if noted != bot:
+            raise ConfigError(
+                f"the database is that of the bot {noted}, and {TOKENS[platform]} is the token of {bot}: give each bot "
+                "of a platform a database of its own by KEEPMIND_DATABASE_URL; or, if the new one is to go on in its "
+                f"place, run keepmind db dismiss {platform}"
+            )
 
     async def _take(self, platform: Platform) -> None:
         bot = bot_of(platform.platform, self._settings)

@@ -482,6 +482,14 @@ class ConversationStore(Protocol):
         """Give what this process serves, the same each time: one that serves nothing may write unhindered."""
         ...
 
+    async def introduce(self, bot: str) -> str:
+        """Note the bot of a platform (`platform:id`), unless one is noted; give the one that is."""
+        ...
+
+    async def dismiss(self, platform: str) -> bool:
+        """Let another bot be the one of a platform; False when none was noted."""
+        ...
+
     async def audit(self, entry: AuditEntry) -> None:
         """Note an admin action."""
         ...

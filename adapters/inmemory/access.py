@@ -40,6 +40,14 @@ class Doors(Links):
         button = self._buttons.get(id)
         return button[:2] if button else None
 
+    async def introduce(self, bot: str) -> str:
+        await asyncio.sleep(0)
+        return self._bots.setdefault(bot.partition(":")[0], bot)
+
+    async def dismiss(self, platform: str) -> bool:
+        await asyncio.sleep(0)
+        return self._bots.pop(platform, None) is not None
+
     async def audit(self, entry: AuditEntry) -> None:
         await asyncio.sleep(0)
         self._audit.append(storable(entry))

@@ -61,6 +61,7 @@ class Rows:
         self._notes: dict[tuple[Person, str], dict[tuple[str, str], Note]] = {}
         self._settings: dict[Person, PersonSettings] = {}
         self._jobs: dict[tuple[str, str], Queued] = {}
+        self._bots: dict[str, str] = {}
         self._audit: list[AuditEntry] = []
         self._allow: dict[str, tuple[str, datetime]] = {}
         self._buttons: dict[int, tuple[str, Person, datetime]] = {}

@@ -23,6 +23,7 @@ from sqlalchemy.pool import NullPool
 from adapters.sql.cache import Cache
 from adapters.sql.database import P, Prepare, R, Row, Transaction, Work
 from adapters.sql.faults import DAMAGED, ELSEWHERE, store_error, unreadable
+from adapters.sql.sqlite_duty import SqliteDuty
 from adapters.sql.statement import Statement
 from core.duty import Alone, Duty
 from core.errors import StoreError
@@ -114,7 +115,7 @@ class SqliteDatabase:
         self._using = Lock()
         self._unmoved = 0
         self._closing = ExitStack()
-        self._duty = Alone()
+        self._duty = SqliteDuty(self.where) if Path(self.where).is_absolute() else Alone()
 
     async def start(self, prepare: Prepare[None]) -> None:
         _check_folder(self.where)
@@ -128,7 +129,9 @@ class SqliteDatabase:
             raise
 
     async def stop(self) -> None:
-        """Close the connection and end the thread; again is harmless."""
+        """Close the connection, end the thread, and serve no bot any more; again is harmless."""
+        if isinstance(self._duty, SqliteDuty):
+            self._duty.close()
         if self._thread is not None:
             stopping = self._do(self._closing.close)
             self._thread = None

@@ -12,6 +12,7 @@ from typing import Any
 from adapters.sql import (
     access,
     archive,
+    bots,
     branches,
     buttons,
     chats,
@@ -267,6 +268,12 @@ class SqlStore:
 
     def duty(self) -> Duty:
         return self._database.duty()
+
+    async def introduce(self, bot: str) -> str:
+        return await self._database.write(bots.introduce, bot)
+
+    async def dismiss(self, platform: str) -> bool:
+        return await self._database.write(bots.dismiss, platform)
 
     async def audit(self, entry: AuditEntry) -> None:
         await self._database.write(access.audit, entry)

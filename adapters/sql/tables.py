@@ -309,6 +309,16 @@ class ArchiveRow(Row, table=True):
     replied: str = Field(default="", sa_type=Text)
 
 
+class BotRow(Row, table=True):
+    """The bot of a platform whose chats are kept here: those of another would have the same keys."""
+
+    __tablename__ = "bot"
+    __table_args__ = (KEYED,)
+
+    platform: str = Field(primary_key=True)
+    bot: str
+
+
 class DutyRow(Row, table=True):
     """Who serves a bot has its latest `term`: a number that rises each time it is taken by a process."""
 
@@ -341,4 +351,4 @@ PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fa
 JOB, AUDIT, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "button"))
 ALLOW, BLOCK, PAIRING, MOVE = (METADATA.tables[name] for name in ("allow", "block", "pairing", "move"))
 LINK, LINK_CODE, WRONG_CODE = (METADATA.tables[name] for name in ("link", "link_code", "wrong_code"))
-ARCHIVE, ENTITY, NOTE = (METADATA.tables[name] for name in ("archive", "entity", "note"))
+ARCHIVE, ENTITY, NOTE, BOT = (METADATA.tables[name] for name in ("archive", "entity", "note", "bot"))

@@ -35,3 +35,16 @@ async def test_what_a_turn_has_or_nobody_received_can_not_be_left(store: Convers
     turn = await Talk(store).says("hello")
     assert not await store.leave(turn.message)
     assert not await store.leave(message("other", "99"))
+
+
+async def test_the_first_bot_of_a_platform_is_noted_until_it_is_dismissed(store: ConversationStore) -> None:
+    assert [await store.introduce(bot) for bot in ("telegram:1", "discord:2", "telegram:3", "telegram:1")] == [
+        "telegram:1",
+        "discord:2",
+        "telegram:1",
+        "telegram:1",
+    ]
+    assert await store.dismiss("telegram")
+    assert not await store.dismiss("telegram")
+    assert await store.introduce("telegram:3") == "telegram:3"
+    assert await store.introduce("discord:9") == "discord:2"

@@ -1,4 +1,4 @@
-"""Real processes on a real PostgreSQL: memory outlives them, a standby takes over, and nothing is said twice."""
+"""Several real processes on one database: they share bots out, a standby takes over, and nothing is said twice."""
 
 from __future__ import annotations
 
@@ -12,12 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from adapters.discord.server import TOKEN as DISCORD_TOKEN
+from adapters.discord.server import DiscordServer
+from adapters.sql import open_store
 from adapters.telegram.server import TOKEN, Message, TelegramServer
 from core.messages import ChatKey
 from tests.end_to_end.bot import Bot
 from tests.end_to_end.killing import RULES, SETTINGS
 from tests.end_to_end.model_server import ModelServer
-from tests.postgresql import Server
 
 PORT = "TELEGRAM_WEBHOOK_PORT"
 SLOW = {"match": r"think about it$", "reply": "I think " + "and think " * 30 + "to the end.", "pace": 0.08}
@@ -60,14 +62,18 @@ class Talk:
 
 
 @pytest.fixture
-async def talk(postgresql: Server, tmp_path: Path) -> AsyncIterator[Talk]:
+async def talk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Talk]:
+    database = getattr(request, "param", "postgresql")
+    url = (
+        request.getfixturevalue("postgresql").cleared() if database == "postgresql" else f"sqlite:///{tmp_path}/bot.db"
+    )
     async with ModelServer([SLOW, *RULES]) as model, TelegramServer() as telegram:
         chosen = {
             "TELEGRAM_BOT_TOKEN": TOKEN,
             "TELEGRAM_API_URL": telegram.url,
             "KEEPMIND_ALLOWED": "telegram:*",
             "KEEPMIND_TELEGRAM__GROUP_EDIT_SECONDS": "0.3",
-            "KEEPMIND_DATABASE_URL": postgresql.cleared(),
+            "KEEPMIND_DATABASE_URL": url,
         }
         yield Talk(Bot(model, tmp_path, SETTINGS | chosen), telegram)
 
@@ -96,13 +102,7 @@ async def two(serving: Bot, standby: Bot) -> AsyncIterator[list[asyncio.subproce
             yield [first, second]
 
 
-async def test_a_restart_keeps_what_was_said(talk: Talk) -> None:
-    for text in ("hello one", "hello two"):
-        async with talk.bot.served("telegram"):
-            await talk.answered(talk.says(text))
-    assert await talk.stored() == ["hello one", "hello two"]
-
-
+@pytest.mark.parametrize("talk", ["sqlite", "postgresql"], indirect=True)
 async def test_a_standby_answers_what_the_killed_one_left_open_and_nothing_twice(talk: Talk) -> None:
     async with two(talk.bot, talk.bot) as (serving, _):
         await talk.answered(talk.says("hello"))
@@ -142,3 +142,41 @@ async def test_what_a_replica_is_posted_is_answered_by_who_serves(talk: Talk) ->
         serving.kill()
         await talk.answered(talk.says("hello again"))
     assert await talk.stored() == ["hello", "hello again"]
+
+
+async def test_a_telegram_and_a_discord_bot_are_two_processes_on_one_database(talk: Talk) -> None:
+    async with DiscordServer() as discord:
+        ann = discord.person("Ann")
+        chosen = {
+            "DISCORD_BOT_TOKEN": DISCORD_TOKEN,
+            "DISCORD_API_URL": discord.api_url,
+            "DISCORD_GATEWAY_URL": discord.gateway_url,
+            "KEEPMIND_ALLOWED": "telegram:*,discord:*",
+        }
+        both = replace(talk.bot, settings=talk.bot.settings | chosen)
+        async with both.served("telegram"), both.served("discord"):
+            await discord.connected(60)
+            await talk.answered(talk.says("hello"))
+            told = discord.say(ann, ann, "hello there")
+            await discord.reply(told.channel, after=told, timeout=60, where=lambda m: m.text.endswith("hello there"))
+    assert await talk.stored() == ["hello"]
+    turns, _, faults = await talk.bot.stored(ChatKey("discord", str(discord.private(ann).id)), str(ann.id))
+    assert [turn.message.text for turn in turns] == ["hello there"]
+    assert faults == []
+
+
+@pytest.mark.parametrize("talk", ["sqlite"], indirect=True)
+async def test_another_bot_of_a_platform_is_refused_in_one_sentence_until_it_is_let_in(talk: Talk) -> None:
+    store = await open_store(talk.bot.settings["KEEPMIND_DATABASE_URL"])
+    assert await store.introduce("telegram:77") == "telegram:77"
+    await store.aclose()
+    refused = await talk.bot.keepmind("run", "telegram")
+    assert refused.code == 1
+    told = [line for line in refused.err.splitlines() if "the database is that of the bot telegram:77" in line]
+    assert len(told) == 1
+    assert "keepmind db dismiss telegram" in told[0]
+    assert "Traceback" not in refused.err
+    dismissed = await talk.bot.keepmind("db", "dismiss", "telegram")
+    assert dismissed.out == "The next telegram bot that starts goes on with what is kept.\n"
+    async with talk.bot.served("telegram"):
+        await talk.answered(talk.says("hello"))

@@ -47,6 +47,13 @@ def upgrade() -> None:
         sqlite_with_rowid=False,
     )
     op.create_table(
+        "bot",
+        sa.Column("platform", KEY, nullable=False),
+        sa.Column("bot", KEY, nullable=False),
+        sa.PrimaryKeyConstraint("platform"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "button",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("owner", KEY, nullable=False),
