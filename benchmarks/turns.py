@@ -34,6 +34,7 @@ from core.bot import Bot, Ports, build
 from core.clock import SystemClock
 from core.conversation import Answer, State
 from core.engine import Engine
+from core.llm import Usage
 from core.messages import ChatKey, Message, Person
 from core.prompt import turn_cost
 from core.store import ConversationStore
@@ -94,10 +95,13 @@ class Ours:
         said = message(i)
         tokens = counter.count(said.text)
         conversation, turn = await self.store.open([said], tokens=tokens, at=datetime.now(UTC))
-        (await composer.compose(conversation, turn)).messages()
+        prompt = await composer.compose(conversation, turn)
+        prompt.messages()
+        bill = self.engine.shared.ledger.bill_of(turn)
+        bill.add("answer", "gpt-4o-mini", Usage(prompt.tokens, 30), memory=prompt.remembered)
         turn = turn.changed(state=State.ANSWERED, answer=Answer(answered(i)))
         self.last = turn.changed(tokens=turn_cost(turn, counter))
-        await self.store.save(self.last)
+        await self.store.save(self.last, spent=bill.spent)
 
     async def delivered(self, i: int) -> None:  # noqa: ARG002 -- as every step
         """Note that it was delivered, and compact when that is due."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from zoneinfo import ZoneInfo
 
+from bots.budgets import budget, open_frugal, prices
 from bots.models import open_model
 from bots.personas import open_bot, roles
 from config.settings import Settings
@@ -71,6 +72,9 @@ async def open_app(
             rates=_rates(settings) if serving else Rates(),
             language=usual.engine.language,
             meter=meter or Unmeasured(),
+            budget=budget(settings),
+            frugal=await stack.enter_async_context(open_frugal(settings)),
+            prices=prices(settings),
         )
         stack.push_async_callback(engine.compactor.aclose, closing_seconds)
         stack.push_async_callback(engine.aclose, closing_seconds)

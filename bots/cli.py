@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from bots.operating import doctor, init, stats
+from bots.operating import doctor, init, stats, usage
 from bots.output import as_json, as_sentence, as_text, tell
 from core.errors import KeepmindError
 
@@ -58,7 +58,7 @@ def keepmind() -> None:
     """Run a bot that remembers the people it talks to."""
 
 
-for command in (init, doctor, stats):
+for command in (init, doctor, stats, usage):
     keepmind.add_command(command)
 
 

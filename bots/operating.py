@@ -17,6 +17,7 @@ from core.errors import KeepmindError
 if TYPE_CHECKING:
     from bots.doctor import Finding
     from config.settings import Settings
+    from core.commands.spending import Overview
     from core.store import Day, Stats
 
 
@@ -83,6 +84,44 @@ async def _counted(settings: Settings) -> tuple[Stats, Sequence[Day]]:
 
     async with open_database(settings) as store:
         return await store.stats(), await store.days(datetime.now(UTC), count=DAYS)
+
+
+@click.command()
+@click.option("--json", "as_data", is_flag=True, help="Print JSON.")
+def usage(as_data: bool) -> None:
+    """Tell how many tokens the model took, by day, model, person and chat, and what they cost."""
+    import asyncio
+    from zoneinfo import ZoneInfo
+
+    from pydantic_core import to_jsonable_python
+
+    from bots.budgets import prices
+    from bots.logging import set_up_logging
+    from config.settings import load_settings
+    from core.commands.spending import told
+
+    settings = load_settings()
+    set_up_logging(settings, "WARNING")
+    found = asyncio.run(_spent(settings))
+    if as_data:
+        click.echo(as_json(to_jsonable_python(asdict(found) | {"cost": prices(settings).cost(found.spent)})))
+    else:
+        zone = ZoneInfo(settings.engine.time_zone)
+        click.echo("\n".join(told(found, prices(settings), zone) or ["No tokens were used of late."]))
+
+
+async def _spent(settings: Settings) -> Overview:
+    from zoneinfo import ZoneInfo
+
+    from bots.app import open_database
+    from bots.budgets import budget
+    from core.budget import Ledger
+    from core.clock import SystemClock
+    from core.commands.spending import overview
+
+    async with open_database(settings) as store:
+        zone = ZoneInfo(settings.engine.time_zone)
+        return await overview(Ledger(store, SystemClock(), budget(settings), zone))
 
 
 def _examined() -> Sequence[Finding]:

@@ -17,6 +17,7 @@ _PLATFORM = re.compile(r"[a-z][a-z0-9_]*(?:$|:)")
 _ENTRY = re.compile(r"(?P<platform>[a-z][a-z0-9_]*):(?P<id>\S+)")
 _MODE = re.compile(r"-\d+(?:/\d+)?=(?:mention|listen|open|off)")
 _CHANNEL_MODE = re.compile(r"\d+=(?:mention|listen|open|off)")
+_PRICE = re.compile(r"\S+=\d+(?:\.\d+)?(?:/\d+(?:\.\d+)?){2}")
 _NUMBER = re.compile(r"-?\d+")
 _NUMERIC = {"telegram", "discord"}
 
@@ -162,6 +163,16 @@ def channel_modes(names: Sequence[str]) -> Sequence[str]:
     for name in names:
         if not _CHANNEL_MODE.fullmatch(name):
             raise ValueError(f"{name!r} must be written ID=MODE, such as 1187301234567890123=open")
+    return names
+
+
+def prices(names: Sequence[str]) -> Sequence[str]:
+    """Take models with their prices."""
+    for name in names:
+        if not _PRICE.fullmatch(name):
+            raise ValueError(
+                f"{name!r} must be written MODEL=PROMPT/CACHED/COMPLETION, such as gpt-4o-mini=0.15/0.075/0.6"
+            )
     return names
 
 

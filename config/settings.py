@@ -192,6 +192,32 @@ class Engine(Section):
     )
 
 
+Tokens = Annotated[int, Field(ge=0, le=10**15)]
+
+
+class Budget(Section):
+    """How many tokens may be spent, asked and answered; 0 is any number. Days are those of engine.time_zone."""
+
+    person_day: Tokens = Field(0, description="Tokens of one person in a day; admins are not held to it.")
+    person_month: Tokens = Field(0, description="Tokens of one person in a month; admins are not held to it.")
+    chat_day: Tokens = Field(0, description="Tokens in one chat in a day; admins are not held to it.")
+    chat_month: Tokens = Field(0, description="Tokens in one chat in a month; admins are not held to it.")
+    bot_day: Tokens = Field(0, description="Tokens of the whole bot in a day, admins included.")
+    bot_month: Tokens = Field(0, description="Tokens of the whole bot in a month, admins included.")
+    near: float = Field(0.8, gt=0, le=1, description="Part of a limit from which on the bot saves.")
+    near_tokens: int = Field(
+        3000, ge=0, le=100_000_000, description="Most tokens of a prompt from then on; 0: as many as ever."
+    )
+    model: str | None = Field(
+        None, description="Cheaper model of the same server that is asked from then on; blank: the same."
+    )
+    prices: Annotated[Names, AfterValidator(checks.prices)] = Field(
+        (),
+        description="Prices of a million tokens: MODEL=PROMPT/CACHED/COMPLETION, such as gpt-4o-mini=0.15/0.075/0.6.",
+    )
+    currency: str = Field("USD", max_length=10, description="What the prices are in.")
+
+
 class Access(Section):
     """Who may talk to the bot, and who is its admin."""
 
@@ -329,6 +355,7 @@ class Settings(Section):
     summary: Summary = Field(default_factory=Summary)
     profile: Profile = Field(default_factory=Profile)
     engine: Engine = Field(default_factory=Engine)
+    budget: Budget = Field(default_factory=Budget)
     access: Access = Field(default_factory=Access)
     clock: Clock = Field(default_factory=Clock)
     storage: Storage = Field(default_factory=Storage)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import date
 
 from core.conversation import Answer, ToolResult, ToolRound, Turn
 from core.errors import StaleEpoch, StoreError
@@ -13,6 +15,7 @@ from core.fitting import fit
 from core.llm import LLM, Completion, OnText, Request, TokenCounter, ToolCall
 from core.prompt import Prompt, shorten
 from core.tools import Tool, ToolContext, run_calls
+from core.usage import Bill, took
 
 logger = logging.getLogger("keepmind.engine")
 Keep = Callable[[Sequence[Change]], Awaitable[None]]
@@ -24,8 +27,8 @@ REPEATED = "error: this very call was already made; its result stands above. Ans
 class Answering:
     """One turn on its way to an answer. It may be taken up again with another prompt: tools that ran stay run.
 
-    `keep` stores the changes of facts a round made; `rounds_limit` caps the rounds of tools. After them, or when the
-    model repeats a call, it is asked once more with its tools off.
+    `keep` stores the changes of facts a round made; each request is noted on the `bill`. `rounds_limit` caps the rounds
+    of tools. After them, or when the model repeats a call, it is asked once more with its tools off.
     """
 
     llm: LLM
@@ -36,6 +39,7 @@ class Answering:
     rounds_limit: int = 5
     result_tokens: int = 4000
     reply_tokens: int = 1024
+    bill: Bill = field(default_factory=lambda: Bill(date.min))
     turn: Turn = field(init=False)
     _seen: set[tuple[str, str]] = field(default_factory=set)
     _ids: set[str] = field(default_factory=set)
@@ -63,10 +67,31 @@ class Answering:
         self._last = self._last or not prompt.tools or len(self.turn.rounds) >= self.rounds_limit
         tools = () if self._last else prompt.tools
         request = Request(prompt.messages(), tools, max_tokens=self.reply_tokens)
-        completion = await self.llm.complete(request, on_text)
+        completion = await self._complete(request, prompt, on_text)
         if completion.usage is not None and completion.usage.prompt and not prompt.asked.images:
             self.counter.calibrate(prompt.tokens, completion.usage.prompt)
         return completion
+
+    async def _complete(self, request: Request, prompt: Prompt, on_text: OnText | None) -> Completion:
+        """Ask, and note what it took; of an answer that is stopped, what was asked and what has been heard of it."""
+        heard = Completion("", finish="interrupted")
+
+        async def hear(text: str) -> None:
+            nonlocal heard
+            heard = replace(heard, text=text)
+            if on_text is not None:
+                await on_text(text)
+
+        try:
+            heard = await self.llm.complete(request, None if on_text is None else hear)
+        except asyncio.CancelledError:
+            self._note(prompt, heard)
+            raise
+        self._note(prompt, heard)
+        return heard
+
+    def _note(self, prompt: Prompt, heard: Completion) -> None:
+        self.bill.add("answer", heard.model, took(heard, self.counter, prompt.tokens), memory=prompt.remembered)
 
     def _with_own_ids(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
         """Give each call an id of its own within the turn: some servers count from zero in every answer."""

@@ -9,6 +9,7 @@ from datetime import UTC, tzinfo
 
 from core.access import Access
 from core.adapter import Adapter
+from core.budget import Budget, Ledger
 from core.clock import Clock
 from core.commands.admin import ADMIN_COMMANDS
 from core.commands.command import Command, Commands
@@ -23,8 +24,10 @@ from core.llm import LLM, TokenCounter
 from core.memory.memory import Memory
 from core.memory.profile import Profile
 from core.meter import Meter, MeteredLLM, Unmeasured
+from core.notices import Notices
 from core.outage import Outage
 from core.personas import Persona, Places, default_memory
+from core.prices import Prices
 from core.proposals import Proposals
 from core.rates import Rates
 from core.store import ConversationStore
@@ -80,8 +83,14 @@ def build(
     rates: Rates = Rates(),  # noqa: B008 -- frozen
     language: str = ENGLISH,
     meter: Meter = Unmeasured(),  # noqa: B008 -- holds nothing
+    budget: Budget = Budget(),  # noqa: B008 -- frozen
+    frugal: LLM | None = None,
+    prices: Prices = Prices(),  # noqa: B008 -- frozen
 ) -> Engine:
-    """Put a bot together: every collaborator is an argument, nothing is started."""
+    """Put a bot together: every collaborator is an argument, nothing is started.
+
+    Near the end of a `budget` the model `frugal` is asked, if there is one; `prices` tell in money what is spent.
+    """
     ports = replace(ports, llm=MeteredLLM(ports.llm, meter), counter=RecentCounter(ports.counter))
     deliveries = _deliveries(ports, meter)
     propose = Proposals(deliveries, language).show
@@ -109,7 +118,17 @@ def build(
 
     composers = bot.personas.each(composer)
     outage = Outage(ports.clock, limits.parallel, composers.each(lambda made: made.llm))
-    compactor = Compactor(ports.store, composers, ports.clock, compacting, meter, outage.is_everywhere)
+    access = Access(admins, allowed, ports.store)
+    ledger = Ledger(
+        ports.store,
+        ports.clock,
+        budget,
+        zone,
+        exempt=lambda message: access.is_admin(message.sender, anonymous=message.anonymous),
+        frugal=MeteredLLM(frugal, meter) if frugal is not None else None,
+        prices=prices,
+    )
+    compactor = Compactor(ports.store, composers, ports.clock, compacting, meter, outage.is_everywhere, ledger)
     shared = Collaborators(
         store=ports.store,
         counter=ports.counter,
@@ -118,6 +137,8 @@ def build(
         deliveries=deliveries,
         slots=asyncio.Semaphore(limits.parallel),
         outage=outage,
+        ledger=ledger,
+        notices=Notices(deliveries, admins, language),
         limits=limits,
         rules=bot.rules(),
         wake=compactor.wake,
@@ -125,7 +146,7 @@ def build(
         propose=propose,
     )
     commands = Commands([*PERSON_COMMANDS, *ADMIN_COMMANDS, *bot.commands])
-    return Engine(shared, Access(admins, allowed, ports.store), commands, compactor, rates, language)
+    return Engine(shared, access, commands, compactor, rates, language)
 
 
 def _deliveries(ports: Ports, meter: Meter) -> Mapping[str, Delivery]:

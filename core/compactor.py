@@ -11,16 +11,18 @@ from datetime import timedelta
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
+from core.budget import Ledger
 from core.clock import Clock
 from core.compose import Composer
 from core.conversation import Conversation
 from core.errors import KeepmindError, LLMUnavailable, StaleEpoch
 from core.llm import LLM, Completion, OnText, Request
 from core.memory.memory import Compaction
-from core.messages import ChatKey
+from core.messages import ChatKey, Person
 from core.meter import Meter, Unmeasured
 from core.personas import Places
 from core.store import ConversationStore, Job
+from core.usage import Bill, BilledLLM
 
 logger = logging.getLogger("keepmind.compactor")
 
@@ -31,7 +33,8 @@ class CompactorLimits:
     `parallel` run at once.
 
     A failed job is tried again after `first_retry` seconds, then twice as long each time, up to an hour.
-    Bare inbox keys are kept for `keep_days` days.
+    Bare inbox keys are kept for `keep_days` days. While nothing is left to spend, a job is put off by at most
+    `look_again` seconds at a time.
     """
 
     idle_minutes: float = 30
@@ -39,6 +42,7 @@ class CompactorLimits:
     parallel: int = 4
     first_retry: float = 30
     keep_days: float = 7
+    look_again: float = 3600
 
 
 class Compactor:
@@ -55,8 +59,10 @@ class Compactor:
         limits: CompactorLimits | None = None,
         meter: Meter = Unmeasured(),  # noqa: B008 -- holds nothing
         pausing: Callable[[], bool] = lambda: False,
+        ledger: Ledger | None = None,
     ) -> None:
         self.failures = 0
+        self._ledger = ledger or Ledger(store, clock)
         self._store = store
         self._composers = composers
         self._clock = clock
@@ -123,83 +129,110 @@ class Compactor:
 
     async def _run(self, job: Job) -> None:
         late, outcome = (self._clock.now() - job.due).total_seconds(), "failed"
+        bill = self._ledger.bill()
         try:
+            if await self._is_put_off(job):
+                outcome = "put off"
+                return
             async with self._turns.setdefault(job.key, asyncio.Lock()):
-                await self._do(job)
-            await self._store.finish(job, self._owner)
+                await self._do(job, bill)
+            await self._store.finish(job, self._owner, spent=bill.spent)
             outcome = "done"
         except StaleEpoch:
-            await self._store.finish(job, self._owner)
+            await self._store.finish(job, self._owner, spent=bill.spent)
             outcome = "done"
         except asyncio.CancelledError:
             outcome = "put off"
             with contextlib.suppress(KeepmindError):
-                await self._cut_short(job)
+                await self._cut_short(job, bill)
         except Exception as error:  # a failing job is tried again, and the others go on
-            await self._failed(job, error)
+            await self._failed(job, error, bill)
         finally:
             self._meter.job(job.kind, outcome, max(late, 0))
 
-    async def _cut_short(self, job: Job) -> None:
+    async def _is_put_off(self, job: Job) -> bool:
+        """Put a job off while the bot has nothing left to spend; say whether that is so."""
+        standing, now = await self._ledger.bot_standing(), self._clock.now()
+        if standing.is_over:
+            due = min(standing.until, now + timedelta(seconds=self._limits.look_again))
+            await self._store.postpone(job, self._owner, due)
+        return standing.is_over
+
+    async def _cut_short(self, job: Job, bill: Bill) -> None:
         """Put a job off; the rest of a chat that is busy again is queued anew once it is quiet."""
         if job.kind == "rest" and not self._closing:
-            await self._store.finish(job, self._owner)
+            await self._store.finish(job, self._owner, spent=bill.spent)
         else:
-            await self._postpone(job)
+            await self._postpone(job, bill)
 
-    async def _failed(self, job: Job, error: Exception) -> None:
+    async def _failed(self, job: Job, error: Exception, bill: Bill) -> None:
         self.failures += 1
         why = str(error) if isinstance(error, KeepmindError) else type(error).__name__
         logger.warning("job %s of %s failed and is tried again: %s", job.kind, job.key, why)
         with contextlib.suppress(KeepmindError):
-            await self._postpone(job)
+            await self._postpone(job, bill)
 
-    async def _postpone(self, job: Job) -> None:
+    async def _postpone(self, job: Job, bill: Bill) -> None:
         seconds = min(self._limits.first_retry * 2 ** min(job.attempts, 20), 3600)
-        await self._store.postpone(job, self._owner, self._clock.now() + timedelta(seconds=seconds))
+        due = self._clock.now() + timedelta(seconds=seconds)
+        await self._store.postpone(job, self._owner, due, spent=bill.spent)
 
-    async def _do(self, job: Job) -> None:
+    async def _do(self, job: Job, bill: Bill) -> None:
         if job.kind == "extract":
-            await self._extract(int(job.key))
+            await self._extract(int(job.key), bill)
         elif job.kind == "compact":
-            await self.compact(ChatKey.parse(job.key))
+            await self._compact(ChatKey.parse(job.key), bill)
         elif job.kind == "rest":
-            await self._rest(ChatKey.parse(job.key))
+            await self._rest(ChatKey.parse(job.key), bill)
 
-    async def _rest(self, chat: ChatKey) -> None:
+    async def _rest(self, chat: ChatKey, bill: Bill) -> None:
         """Compact a chat that is still quiet; one that has become busy rests later, when it is quiet again."""
         turns = (await self._store.load(chat)).turns
         if not turns or turns[-1].at <= self._clock.now() - timedelta(minutes=self._limits.idle_minutes):
-            await self.compact(chat, idle=True)
+            await self._compact(chat, bill, idle=True)
 
-    async def _extract(self, turn_id: int) -> None:
+    async def _extract(self, turn_id: int, bill: Bill) -> None:
         turn = await self._store.turn(turn_id)
         if turn is not None:
             composer = self._composers.of(turn.chat)
-            async with self._timed(composer.work(), f"turn {turn_id}") as work:
+            bill.person, bill.chat = turn.sender, turn.chat
+            async with self._timed(composer.work(), f"turn {turn_id}", bill) as work:
                 for memory in composer.memories:
                     if memory.wants_extraction(turn):
                         await memory.extract(turn, work)
 
     async def compact(self, chat: ChatKey, *, idle: bool = False, low: bool = False) -> bool:
         """Compact one chat now; say whether anything was folded. Raises LLMError or StaleBase when it can't be."""
+        bill = self._ledger.bill()
+        try:
+            return await self._compact(chat, bill, idle=idle, low=low)
+        finally:
+            await self._store.spend(bill.spent)
+
+    async def _compact(self, chat: ChatKey, bill: Bill, *, idle: bool = False, low: bool = False) -> bool:
         seen = self._clock.now()
         before = await self._store.load(chat)
+        bill.person, bill.chat = await self._owner_of(before), chat
         composer = self._composers.of(chat)
-        async with self._timed(composer.work(idle=idle, low=low), str(chat)) as work:
+        async with self._timed(composer.work(idle=idle, low=low), str(chat), bill) as work:
             for memory in composer.memories:
                 await memory.compact(await self._store.load(chat), work)
         if idle:
             await self._store.rest(chat, seen)
         return _shape(before) != _shape(await self._store.load(chat))
 
+    async def _owner_of(self, conversation: Conversation) -> Person | None:
+        """Give whose a private chat is; a group's is nobody's."""
+        people = await self._store.people(conversation.chat) if conversation.private else ()
+        return people[0] if len(people) == 1 else None
+
     @contextlib.asynccontextmanager
-    async def _timed(self, work: Compaction, what: str) -> AsyncIterator[Compaction]:
+    async def _timed(self, work: Compaction, what: str, bill: Bill) -> AsyncIterator[Compaction]:
         """Let work take only so long, counted anew from each answer of the model. Raises LLMUnavailable."""
-        seconds = self._limits.job_seconds
+        seconds, llm = self._limits.job_seconds, self._ledger.model_for(await self._ledger.bot_standing(), work.llm)
         try:
             async with asyncio.timeout(seconds) as limit:
-                yield replace(work, llm=Timed(work.llm, limit, seconds))
+                yield replace(work, llm=BilledLLM(Timed(llm, limit, seconds), bill, work.counter))
         except TimeoutError:
             raise LLMUnavailable(f"compacting {what} took longer than {seconds:g} seconds") from None
 

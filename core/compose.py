@@ -117,11 +117,12 @@ class Composer:
     async def _squeeze(self, prompt: Prompt) -> Prompt:
         """Let the memories free what is too much; give the prompt composed anew of what is left."""
         conversation, turn = prompt.conversation, prompt.turn
+        work = replace(self.work(), budget=prompt.room)
         if conversation.incognito:
             conversation = replace(conversation, path=conversation.path[max(len(conversation.path) // 2, 1) :])
         else:
             for memory in self.memories:
-                conversation = await memory.squeeze(conversation, self.work(), prompt.excess)
+                conversation = await memory.squeeze(conversation, work, prompt.excess)
         squeezed = await self._recall(conversation.without(turn.id), turn, prompt.room)
         shorten_attached(squeezed)
         squeezed.drop("excerpts")

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from core import sentences
 from core.adapter import Outgoing
 from core.answering import Answering
+from core.budget import Ledger, Standing
 from core.clock import Clock
 from core.compose import Composer
 from core.conversation import OPEN, WAITS, Answer, Conversation, PersonSettings, State, Turn
@@ -26,6 +27,7 @@ from core.memory.memory import Propose, unasked
 from core.memory.profile import draft_for
 from core.messages import ChatKey, Choice, Message, Person, Reply
 from core.meter import Meter, Unmeasured, timed
+from core.notices import Notices
 from core.outage import Outage
 from core.personas import Places
 from core.preview import Preview
@@ -59,7 +61,8 @@ class Collaborators:
 
     `outage` knows who waits for the model. `wake` tells the compactor that a job is due. `reports` say what the last
     prompts were made of, without their text. `stretches` are what is said incognito. `propose` asks who wants to be
-    asked before a fact is stored. `seconds` are how long the latest answers took.
+    asked before a fact is stored. `seconds` are how long the latest answers took. The `ledger` says what is left to
+    spend.
     """
 
     store: ConversationStore
@@ -69,9 +72,11 @@ class Collaborators:
     deliveries: Mapping[str, Delivery]
     slots: asyncio.Semaphore
     outage: Outage
+    ledger: Ledger
     limits: Limits = field(default_factory=Limits)
     rules: FactRules = field(default_factory=FactRules)
     wake: Callable[[], None] = lambda: None
+    notices: Notices = field(default_factory=Notices)
     reports: dict[tuple[ChatKey, Person], Sequence[Row]] = field(default_factory=dict)
     meter: Meter = field(default_factory=Unmeasured)
     seconds: deque[float] = field(default_factory=lambda: deque(maxlen=100))
@@ -104,6 +109,8 @@ class Exchange:
         self._doing: asyncio.Task[Turn] | None = None
         self._waiting: Sequence[Message] = ()
         self._proposed: list[Change] = []
+        self._bill = shared.ledger.bill()
+        self._standing = Standing()
 
     async def run(self, messages: Sequence[Message]) -> Reply | None:
         """Take waiting messages of one sender into a turn and answer it.
@@ -197,7 +204,19 @@ class Exchange:
     def _is_old(self, at: datetime) -> bool:
         return self._shared.clock.now() - at > timedelta(minutes=self._shared.limits.open_turn_minutes)
 
+    async def _keep(self, turn: Turn, jobs: Sequence[Job] = ()) -> None:
+        """Store a turn with what was spent on it."""
+        await self._shared.store.save(turn, jobs=jobs, spent=self._bill.spent)
+        self._bill.clear()
+
     async def _unless_stopped(self, work: Coroutine[None, None, Reply | None]) -> Reply | None:
+        reply = await self._unless_stale(work)
+        if self._bill.spent:  # the turn it was spent on is erased, so it is nobody's
+            await self._shared.store.spend([one.nameless for one in self._bill.spent])
+            self._bill.clear()
+        return reply
+
+    async def _unless_stale(self, work: Coroutine[None, None, Reply | None]) -> Reply | None:
         try:
             return await work
         except Stopped:
@@ -257,7 +276,7 @@ class Exchange:
             answer = Answer(seen, "interrupted") if seen else None
             self.turn = turn.changed(state=State.FAILED, failure="stopped", answer=answer)
         with contextlib.suppress(StaleEpoch):
-            await self._shared.store.save(self.turn.changed(tokens=turn_cost(self.turn, self._shared.counter)))
+            await self._keep(self.turn.changed(tokens=turn_cost(self.turn, self._shared.counter)))
 
     async def _stoppable(self, work: Coroutine[None, None, Turn]) -> Turn:
         """Do what a stop may cut short. Raises Stopped."""
@@ -278,6 +297,11 @@ class Exchange:
     async def _complete(self, conversation: Conversation, turn: Turn) -> Reply | None:
         choices: list[Choice] = []
         self._proposed = []
+        if self._bill.chat is None:
+            self._bill = self._shared.ledger.bill_of(turn)
+        self._standing = await self._shared.ledger.standing(turn)
+        if self._standing.is_over:
+            return await self._pause(conversation, turn)
         try:
             answered = await self._stoppable(self._ask(conversation, turn, choices))
         except LLMUnavailable as error:
@@ -308,7 +332,7 @@ class Exchange:
         rounds = turn.rounds if self._answering is None else self._answering.turn.rounds
         preview = turn.preview if self._preview is None else self._preview.shown_as
         self.turn = turn.changed(failure=WAITS, rounds=rounds, preview=preview)
-        await self._shared.store.save(self.turn)
+        await self._keep(self.turn)
         if turn.waits:
             return self._unanswered(spoken(sentences.WAITS))
         logger.warning("turn %s waits: %s", turn.id, error)
@@ -327,14 +351,15 @@ class Exchange:
         return answered.changed(preview=preview.shown_as)
 
     async def _answer(self, conversation: Conversation, turn: Turn, preview: Preview, choices: list[Choice]) -> Turn:
-        prompt = await self._compose(conversation, turn)
+        share = self._shared.ledger.share(self._standing, self._composer.work().budget)
+        prompt = await self._compose(conversation, turn, share=share)
         self._answering = answering = self._made_for(conversation, turn, choices, prompt.shown)
         try:
             return await answering.run(prompt, preview.show)
         except ContextOverflow:
             logger.warning("turn %s: the prompt was too large for the server; memory is folded", turn.id)
         again = await self._load(turn)
-        share = min(0.5, 0.5 * prompt.tokens / max(self._composer.work().budget, 1))
+        share = min(share, 0.5, 0.5 * prompt.tokens / max(self._composer.work().budget, 1))
         return await answering.run(await self._compose(again, answering.turn, share=share), preview.show)
 
     async def _compose(self, conversation: Conversation, turn: Turn, *, share: float = 1.0) -> Prompt:
@@ -366,13 +391,21 @@ class Exchange:
                 return
             await shared.store.apply(conversation.person, conversation.scope, changes, turn=turn)
 
-        tools, rounds = composer.tools(conversation), shared.limits.tool_rounds
-        return Answering(composer.llm, tools, context, keep, composer.counter, rounds, reply_tokens=composer.reserve)
+        return Answering(
+            shared.ledger.model_for(self._standing, composer.llm),
+            composer.tools(conversation),
+            context,
+            keep,
+            composer.counter,
+            shared.limits.tool_rounds,
+            reply_tokens=composer.reserve,
+            bill=self._bill,
+        )
 
     async def _save(self, conversation: Conversation, turn: Turn) -> Turn:
         turn = turn.changed(tokens=turn_cost(turn, self._shared.counter))
         jobs = [] if turn.incognito else self._jobs(conversation.without(turn.id), turn)
-        await self._shared.store.save(turn, jobs=jobs)
+        await self._keep(turn, jobs)
         if jobs:
             self._shared.wake()
         return turn
@@ -393,7 +426,18 @@ class Exchange:
 
     async def _end(self, turn: Turn, failure: str) -> None:
         self.turn = turn.changed(state=State.FAILED, failure=failure)
-        await (self._vanish(turn) if turn.incognito else self._shared.store.save(self.turn))
+        await (self._vanish(turn) if turn.incognito else self._keep(self.turn))
+
+    async def _pause(self, conversation: Conversation, turn: Turn) -> Reply | None:
+        """Keep what was said without asking the model, since nothing is left to spend; say so once in a while."""
+        await self._end(turn, "budget")
+        reply = None
+        if self._shared.ledger.may_tell(turn.chat, turn.sender):
+            zone = self._composer.zone_for(conversation)
+            at = self._standing.until.astimezone(zone)
+            reply = await self._apologise(sentences.spent(self._standing.whose, at, kept=not turn.incognito))
+        await self._shared.notices.spent(self._standing)
+        return reply
 
     async def _apologise(self, sentence: str) -> Reply:
         await self._delivery.say(Outgoing(self._chat, sentence))

@@ -11,9 +11,10 @@ from core.facts import Change, Fact
 from core.kept import EXPORT_SCHEMA
 from core.messages import Message
 from core.notes import Note
+from core.usage import Spent
 
 MOST_TURNS, MOST_SEGMENTS, MOST_CHANGES = 50_000, 10_000, 10_000
-MOST_NAMES, MOST_NOTED = 100_000, 10_000
+MOST_NAMES, MOST_NOTED, MOST_ENTRIES = 100_000, 10_000, 100_000
 MOST_PLACES, MOST_FACTS, MOST_ACCOUNTS = 10_000, 1_000, 16
 
 
@@ -36,7 +37,10 @@ class ExportedChat(BaseModel):
 
 
 class Account(BaseModel):
-    """All that is kept of one account: facts, their history and notes by scope, its person's choices, what was said."""
+    """All that is kept of one account: facts, their history and notes by scope, its person's choices, what was said.
+
+    `usage` is what the model took for it; it is not brought back.
+    """
 
     model_config = ConfigDict(ser_json_bytes="base64", val_json_bytes="base64")
 
@@ -53,6 +57,7 @@ class Account(BaseModel):
     ] = Field(default_factory=dict)
     waiting: Annotated[tuple[Message, ...], Field(max_length=MOST_TURNS)] = ()
     chats: Annotated[tuple[ExportedChat, ...], Field(max_length=MOST_PLACES)] = ()
+    usage: Annotated[tuple[Spent, ...], Field(max_length=MOST_ENTRIES)] = ()
 
 
 class Export(Account):

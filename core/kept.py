@@ -14,6 +14,7 @@ from core.conversation import PersonSettings, Segment, Turn
 from core.facts import Change, Fact, Source
 from core.messages import ChatKey, Message, Person
 from core.notes import Note
+from core.usage import Spent
 
 T = TypeVar("T")
 Gone = Callable[[Source], bool]
@@ -239,6 +240,7 @@ def export_of(
     notes: Mapping[str, Sequence[Note]],
     waiting: Sequence[Message],
     chats: Sequence[Mapping[str, Any]],
+    spent: Sequence[Spent],
 ) -> dict[str, Any]:
     """Lay out everything kept of a person as plain JSON data."""
     laid_out = {
@@ -250,5 +252,6 @@ def export_of(
         "notes": notes,
         "waiting": waiting,
         "chats": chats,
+        "usage": spent,
     }
     return cast(dict[str, Any], to_jsonable_python(laid_out, bytes_mode="base64"))

@@ -11,6 +11,7 @@ from typing import Any, Literal, Protocol
 from core.messages import Attachment
 
 Role = Literal["system", "user", "assistant", "tool"]
+Purpose = Literal["answer", "summary", "extract"]
 OnText = Callable[[str], Awaitable[None]]
 """Called with the whole text so far, each time the stream brings more of it."""
 
@@ -57,7 +58,7 @@ class Request:
     tools: tuple[ToolSpec, ...] = ()
     schema: Mapping[str, Any] | None = None
     max_tokens: int | None = None
-    purpose: Literal["answer", "summary", "extract"] = "answer"
+    purpose: Purpose = "answer"
 
 
 @dataclass(frozen=True, slots=True)

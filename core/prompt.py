@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from core.conversation import Conversation, Segment, Step, Turn
-from core.llm import PromptMessage, TokenCounter, ToolSpec
+from core.llm import PromptMessage, Request, TokenCounter, ToolSpec
 from core.rendering import block, bot_messages, person_message, segment_block
 
 Place = Literal["system", "facts", "excerpts", "now"]
@@ -55,6 +55,11 @@ def turn_cost(turn: Turn, counter: TokenCounter) -> int:
 def tools_cost(tools: Sequence[ToolSpec], counter: TokenCounter) -> int:
     """Count what the declared tools cost."""
     return sum(counter.count(t.written) + 12 for t in tools)
+
+
+def request_cost(request: Request, counter: TokenCounter) -> int:
+    """Count what a whole request asks."""
+    return cost(request.messages, counter) + tools_cost(request.tools, counter)
 
 
 class Prompt:
@@ -121,6 +126,11 @@ class Prompt:
         """What the whole costs: tools, sections, history, and the turn being answered with its tool rounds."""
         sections = sum([s.tokens for s in self.sections])
         return self._tools_tokens + sections + self._history_tokens + self.turn_tokens
+
+    @property
+    def remembered(self) -> int:
+        """What of it is remembered costs: the history, facts and excerpts."""
+        return self._history_tokens + sum([s.tokens for s in self.sections if s.place in ("facts", "excerpts")])
 
     @property
     def excess(self) -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 from core.conversation import Answer
 from core.errors import ContextOverflow, LLMError, LLMRejected
 from core.letters import is_blank
@@ -49,6 +51,16 @@ TOO_MUCH = marked(
     "That was a lot at once, so I take a break of half a minute. What is said to me meanwhile I neither answer nor "
     "keep, this message included; commands still work."
 )
+SPENT = {
+    "person": marked("I have used up what I may spend on answers to you. I answer again from {at:%Y-%m-%d %H:%M} on."),
+    "chat": marked(
+        "I have used up what I may spend on answers in this chat. I answer again from {at:%Y-%m-%d %H:%M} on."
+    ),
+    "bot": marked("I have used up what I may spend on answers. I answer again from {at:%Y-%m-%d %H:%M} on."),
+}
+"""What is said when nothing is left to spend, by whose budget it is."""
+MEANWHILE = marked("What you say until then is kept, and commands still work.")
+MEANWHILE_INCOGNITO = marked("Commands still work. You are incognito, so what you say until then is not kept.")
 ADMINS_ONLY = marked("Only an admin can do that.")
 NOBODY = marked(
     "You speak as nobody in particular here, so there is nothing I keep about you. Please ask in your own name."
@@ -60,6 +72,12 @@ NO_SUCH_COMMAND = marked("I don't know /{name}. /help lists what I understand.")
 def stranger(person: Person, code: str) -> str:
     """Give what a stranger is told; without a code, when there are too many of them."""
     return spoken(NOT_PAIRED if code else NOT_ALLOWED, person=person, code=code)
+
+
+def spent(whose: str, at: datetime, *, kept: bool) -> str:
+    """Give what somebody is told when nothing is left to spend until a time, given in their time zone."""
+    meanwhile = MEANWHILE if kept else MEANWHILE_INCOGNITO
+    return f"{spoken(SPENT[whose], at=at)} {spoken(meanwhile)}"
 
 
 def shown(answer: Answer) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
 from core.duty import Duty
@@ -13,6 +13,7 @@ from core.facts import Change, Facts
 from core.messages import ChatKey, Message, Person
 from core.notes import Note
 from core.search import Query
+from core.usage import Spent
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +88,8 @@ class Receipt:
     """What an erasure removed: a count for each kind of thing, zero counts left out.
 
     The kinds are `turns`, `segments`, `facts` (whole), `items` (of facts that stay), `changes` (of the history),
-    `notes`, `messages` (that waited), `settings`, `jobs`, `buttons`, `pairings` and `links`.
+    `notes`, `messages` (that waited), `settings`, `jobs`, `buttons`, `pairings`, `links` and `usage` (days with what
+    they took).
     """
 
     counts: Mapping[str, int] = field(default_factory=dict)
@@ -115,7 +117,8 @@ class Stats:
 class Day:
     """What is stored of one day of UTC: the turns begun on it, of these answered and failed, whose, how many tokens.
 
-    A turn that its person stopped has not failed. Tokens are those of the turns themselves, without their prompts.
+    A turn that its person stopped, or that no budget was left for, has not failed. Tokens are those of the turns
+    themselves, without their prompts.
     """
 
     date: date
@@ -181,8 +184,10 @@ class ConversationStore(Protocol):
         """
         ...
 
-    async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
+    async def save(self, turn: Turn, *, jobs: Sequence[Job] = (), spent: Sequence[Spent] = ()) -> None:
         """Store state, rounds, answer, tokens, chunk, preview and failure of a turn, and queue jobs with it.
+
+        What it has `spent` since it was saved last is added to what is stored, as `spend` does.
 
         The bytes of attachments are dropped unless the state is still `received`. Raises StaleEpoch when the chat's
         epoch is no longer the turn's, or the turn is erased.
@@ -368,12 +373,15 @@ class ConversationStore(Protocol):
         """Take due jobs that nobody holds, earliest first; they are this owner's for `lease` seconds."""
         ...
 
-    async def finish(self, job: Job, owner: str) -> None:
-        """Remove a job this owner holds."""
+    async def finish(self, job: Job, owner: str, *, spent: Sequence[Spent] = ()) -> None:
+        """Remove a job this owner holds, and add what it has spent as `spend` does.
+
+        Of a job that is no longer held, since what it was about may be erased, it is added as nobody's.
+        """
         ...
 
-    async def postpone(self, job: Job, owner: str, due: datetime) -> None:
-        """Give a held job back, due later, its attempts one higher."""
+    async def postpone(self, job: Job, owner: str, due: datetime, *, spent: Sequence[Spent] = ()) -> None:
+        """Give a held job back, due later, its attempts one higher; what it has spent is added as `finish` does."""
         ...
 
     async def quiet(self, before: datetime, *, limit: int) -> Sequence[ChatKey]:
@@ -385,6 +393,23 @@ class ConversationStore(Protocol):
 
     async def rest(self, chat: ChatKey, seen: datetime) -> None:
         """Note that what was said in a chat up to `seen` has had its idle compaction."""
+        ...
+
+    # -- what the model took --------------------------------------------------------------------------------------
+
+    async def spend(self, spent: Sequence[Spent]) -> None:
+        """Add what requests to the model took to what is stored of the same day, person, chat, model and purpose."""
+        ...
+
+    async def spent(self, since: date, *, person: Person | None = None, chat: ChatKey | None = None) -> Sequence[Spent]:
+        """Add up what was taken from a day on, by day, model and purpose: by a person, in a chat, or by all.
+
+        Sorted; person and chat are not told.
+        """
+        ...
+
+    async def spenders(self, since: date, of: Literal["person", "chat"], *, limit: int) -> Sequence[tuple[str, int]]:
+        """Name who took most from a day on, persons or chats by their keys, with all their tokens; most first."""
         ...
 
     # -- seeing, erasing, operating -------------------------------------------------------------------------------
@@ -444,7 +469,8 @@ class ConversationStore(Protocol):
 
     async def erase_person(self, person: Person) -> Receipt:
         """Erase all of a person: facts, history, notes and settings everywhere, private chats whole, own turns in
-        groups (as `erase_turn` does), waiting messages. The epochs of their chats rise."""
+        groups (as `erase_turn` does), waiting messages. The epochs of their chats rise. What they spent becomes
+        nobody's, in no chat: it counts for the bot alone."""
         ...
 
     async def holds(self, text: str) -> Sequence[str]:

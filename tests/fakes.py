@@ -5,18 +5,20 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import count
 
 from adapters.inmemory import InMemoryStore
 from core.adapter import Outgoing
 from core.bot import Bot, Ports, build
+from core.budget import Budget
 from core.compactor import CompactorLimits
 from core.engine import Engine
 from core.errors import Unreachable
 from core.exchange import Limits
-from core.llm import Completion, OnText, Request, ToolCall
+from core.llm import LLM, Completion, OnText, Request, ToolCall
 from core.messages import ChatKey, Message, Person, Reply
+from core.prices import Prices
 from core.store import ConversationStore
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
@@ -189,6 +191,10 @@ class World:
     compacting: CompactorLimits = field(default_factory=CompactorLimits)
     admins: Sequence[str] = ("test:root",)
     allowed: Sequence[str] = ("test:*",)
+    budget: Budget = field(default_factory=Budget)
+    frugal: LLM | None = None
+    prices: Prices = field(default_factory=Prices)
+    zone: tzinfo = UTC
 
     def __post_init__(self) -> None:
         self.engine = self.restart()
@@ -203,6 +209,10 @@ class World:
             allowed=self.allowed,
             limits=self.limits,
             compacting=self.compacting,
+            budget=self.budget,
+            frugal=self.frugal,
+            prices=self.prices,
+            zone=self.zone,
         )
         return self.engine
 

@@ -55,6 +55,7 @@ NAMES = (
     marked("name:undo"),
     marked("name:unlink"),
     marked("name:unpin"),
+    marked("name:usage"),
     marked("name:value"),
     marked("name:view"),
     marked("name:what"),

@@ -8,14 +8,14 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import replace
 
-from adapters.inmemory.state import Rows
+from adapters.inmemory.usage import Usage
 from core.kept import Cut, Gone, cut, said_inside, storable, tells, withdrawn
 from core.messages import ChatKey, Person
 from core.notes import Note
 from core.store import Receipt
 
 
-class Erasure(Rows):
+class Erasure(Usage):
     """What goes, and what goes with it."""
 
     async def erase_turn(self, chat: ChatKey, turn_id: int) -> Receipt:
@@ -132,6 +132,7 @@ class Erasure(Rows):
     def _drop_person(self, person: Person) -> Counter[str]:
         counts = Counter(settings=int(self._settings.pop(person, None) is not None))
         counts += Counter(buttons=self._drop_buttons(person))
+        counts += Counter(usage=self._disown(person))
         counts += Counter(pairings=int(self._pairings.pop(person, None) is not None))
         counts += Counter(links=self._leave(person) + int(self._link_codes.pop(person, None) is not None))
         self._wrong_codes = [(p, at) for p, at in self._wrong_codes if p != person]

@@ -8,13 +8,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from adapters.inmemory.state import Queued, Rows
+from adapters.inmemory.state import Queued
+from adapters.inmemory.usage import Usage
 from core.kept import storable
 from core.messages import ChatKey
 from core.store import Job
+from core.usage import Spent
 
 
-class Jobs(Rows):
+class Jobs(Usage):
     """What is to be done, and by whom."""
 
     async def enqueue(self, job: Job) -> None:
@@ -33,14 +35,18 @@ class Jobs(Rows):
             queued.owner, queued.until = owner, now + timedelta(seconds=lease)
         return [queued.job for queued in taken]
 
-    async def finish(self, job: Job, owner: str) -> None:
+    async def finish(self, job: Job, owner: str, *, spent: Sequence[Spent] = ()) -> None:
         await asyncio.sleep(0)
-        if queued := self._held(job, owner):
+        queued = self._held(job, owner)
+        self._spend(spent if queued else [one.nameless for one in spent])
+        if queued:
             del self._jobs[queued.job.kind, queued.job.key]
 
-    async def postpone(self, job: Job, owner: str, due: datetime) -> None:
+    async def postpone(self, job: Job, owner: str, due: datetime, *, spent: Sequence[Spent] = ()) -> None:
         await asyncio.sleep(0)
-        if queued := self._held(job, owner):
+        queued = self._held(job, owner)
+        self._spend(spent if queued else [one.nameless for one in spent])
+        if queued:
             later = replace(queued.job, due=due, attempts=queued.job.attempts + 1)
             self._jobs[later.kind, later.key] = Queued(later)
 

@@ -64,6 +64,8 @@ class Moving(Erasure, Jobs):
         for entries in (self._allow, self._block):
             if str(old) in entries:
                 entries.setdefault(str(new), entries[str(old)])
+        if old.topic is None:
+            self._move_usage(old, new)
         self._moves[old] = new
 
     async def moves(self) -> Mapping[ChatKey, ChatKey]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from pydantic_core import to_jsonable_python
 
-from adapters.inmemory.state import Rows
+from adapters.inmemory.usage import Usage
 from core.conversation import OPEN, PersonSettings, State, Turn
 from core.kept import chain, export_of, latest, storable
 from core.messages import ChatKey, Person
@@ -19,7 +19,7 @@ from core.search import Entry, Query, found, turn_terms
 from core.store import ChatInfo, Day, Stats
 
 
-class Seeing(Rows):
+class Seeing(Usage):
     """Only reads."""
 
     async def chats(self) -> Sequence[ChatInfo]:
@@ -106,6 +106,7 @@ class Seeing(Rows):
             },
             [r.message for r in self._inbox.values() if r.message and r.message.sender == person],
             [self._exported(key, person) for key in sorted(self._spoke_in(person), key=str)],
+            self._usage_of(person),
         )
 
     def _exported(self, key: ChatKey, person: Person) -> dict[str, Any]:
@@ -156,6 +157,7 @@ class Seeing(Rows):
             "pairing": list(self._pairings.items()),
             "person": list(self._settings.items()),
             "segment": list(self._segments.values()),
+            "usage": self._usage,
             "turn": list(self._turns.values()),
         }
 
@@ -165,7 +167,7 @@ def _day(day: date, turns: Sequence[Turn]) -> Day:
         day,
         len(turns),
         sum(t.state in (State.ANSWERED, State.DELIVERED) for t in turns),
-        sum(t.state is State.FAILED and t.failure != "stopped" for t in turns),
+        sum(t.state is State.FAILED and t.failure not in ("stopped", "budget") for t in turns),
         len({t.sender for t in turns}),
         sum(t.tokens for t in turns),
     )

@@ -14,6 +14,7 @@ from core.messages import ChatKey, Message, Person
 from core.notes import Note
 from core.store import AuditEntry, Job
 from core.terms import Stem, Terms
+from core.usage import Spent
 
 
 @dataclass
@@ -72,6 +73,7 @@ class Rows:
         self._wrong_codes: list[tuple[Person, datetime]] = []
         self._pairings: dict[Person, tuple[str, datetime]] = {}
         self._terms = Terms(stem)
+        self._usage: list[Spent] = []
         self._names: dict[int, dict[str, str]] = {}
         self._last_id = 0
 

@@ -16,6 +16,7 @@ from core.facts import Facts
 from core.kept import bare, chain, placed, storable
 from core.messages import PRIVATE, ChatKey, Message, Person
 from core.store import Branch, Job
+from core.usage import Spent
 
 
 class Turns(Jobs):
@@ -179,7 +180,7 @@ class Turns(Jobs):
         facts = Facts(dict(self._facts.get((person, scope), {})))
         return replace(conversation, facts=facts, settings=self._settings.get(person, PersonSettings()))
 
-    async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
+    async def save(self, turn: Turn, *, jobs: Sequence[Job] = (), spent: Sequence[Spent] = ()) -> None:
         await asyncio.sleep(0)
         stored = self._turns.get(turn.id)
         if stored is None or self._chat(stored.chat).epoch != turn.epoch:
@@ -197,6 +198,7 @@ class Turns(Jobs):
         )
         for job in jobs:
             self._enqueue(job)
+        self._spend(spent)
 
     async def progress(self, turn_id: int, *, chunk: int, preview: str, state: State) -> None:
         await asyncio.sleep(0)

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from sqlalchemy import BindParameter, bindparam, delete, func, null, or_, select, true, update
 
-from adapters.sql import archive, chats, facts, links, notes
+from adapters.sql import archive, chats, facts, links, notes, usage
 from adapters.sql.buttons import DELETE_OF_TURN as DELETE_BUTTONS_OF_TURN
 from adapters.sql.buttons import DELETE_OWN as DELETE_BUTTONS
 from adapters.sql.database import Transaction
@@ -247,7 +247,10 @@ def _erase_profile(tx: Transaction, person: str) -> Counter[str]:
     tx.run(DELETE_PERSON, person=person)
     pairings = tx.run(DELETE_PAIRING, of_person=person)
     return counts + Counter(
-        buttons=tx.run(DELETE_BUTTONS, owner=person), pairings=pairings, links=links.erase(tx, person)
+        buttons=tx.run(DELETE_BUTTONS, owner=person),
+        pairings=pairings,
+        links=links.erase(tx, person),
+        usage=usage.disown(tx, person),
     )
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from sqlalchemy import bindparam, delete, null, or_, select, update
 
+from adapters.sql import usage
 from adapters.sql.database import Transaction
 from adapters.sql.rows import chat_key, to_micros, to_time
 from adapters.sql.statement import Statement, insert
@@ -13,6 +15,7 @@ from adapters.sql.tables import CHAT, JOB
 from core.kept import storable
 from core.messages import ChatKey
 from core.store import Job
+from core.usage import Spent
 
 _this = (JOB.c.kind == bindparam("of_kind")) & (JOB.c.key == bindparam("of_key"))
 _held = _this & (JOB.c.owner == bindparam("held_by"))
@@ -64,14 +67,18 @@ def claim(tx: Transaction, owner: str, now: datetime, lease: float, limit: int) 
     ]
 
 
-def finish(tx: Transaction, job: Job, owner: str) -> None:
+def finish(tx: Transaction, job: Job, owner: str, spent: Sequence[Spent]) -> None:
     """Remove a job, if it is still this owner's."""
-    tx.run(FINISH, **_holding(job, owner))
+    _spend(tx, spent, held=tx.run(FINISH, **_holding(job, owner)))
 
 
-def postpone(tx: Transaction, job: Job, owner: str, due: datetime) -> None:
+def postpone(tx: Transaction, job: Job, owner: str, due: datetime, spent: Sequence[Spent]) -> None:
     """Give a job back for later, if it is still this owner's."""
-    tx.run(POSTPONE, due=to_micros(due), **_holding(job, owner))
+    _spend(tx, spent, held=tx.run(POSTPONE, due=to_micros(due), **_holding(job, owner)))
+
+
+def _spend(tx: Transaction, spent: Sequence[Spent], *, held: int) -> None:
+    usage.spend(tx, spent if held else [one.nameless for one in spent])
 
 
 def _holding(job: Job, owner: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, String, and_, bindparam, delete, null, or_, select, update
 
-from adapters.sql import archive, chats, notes
+from adapters.sql import archive, chats, notes, usage
 from adapters.sql.access import ALLOW_ENTRY, BLOCK_ENTRY
 from adapters.sql.database import Transaction
 from adapters.sql.erasure import (
@@ -133,6 +133,8 @@ def move_chat(tx: Transaction, old: ChatKey, new: ChatKey) -> None:
     for found, copy in ((ALLOWED, ALLOW_ENTRY), (BLOCKED, BLOCK_ENTRY)):
         for by, at in tx.rows(found, entry=str(old)):
             tx.run(copy, entry=str(new), by=by, at=at)
+    if old.topic is None:
+        usage.move(tx, str(old), new)
     tx.run(NOTE, old=str(old), new=str(new))
     tx.cache.clear()
 

@@ -23,7 +23,7 @@ from sqlalchemy import (
 )
 from sqlmodel import AutoString
 
-from adapters.sql import entities, notes
+from adapters.sql import entities, notes, usage
 from adapters.sql.chats import state_of
 from adapters.sql.database import Row, Transaction
 from adapters.sql.erasure import SEGMENTS, SPOKE_IN
@@ -62,8 +62,9 @@ STATS = Statement(
         select(func.count()).select_from(JOB).scalar_subquery(),
     )
 )
+_BADLY = "state = 'failed' AND failure NOT IN ('stopped', 'budget')"
 _day: ColumnElement[int] = TURN.c.at // literal_column(str(DAY), BigInteger)
-_well, _badly = text("state IN ('answered', 'delivered')"), text("state = 'failed' AND failure <> 'stopped'")
+_well, _badly = text("state IN ('answered', 'delivered')"), text(_BADLY)
 DAYS = Statement(
     select(
         _day,
@@ -126,6 +127,7 @@ def export(tx: Transaction, person: Person) -> dict[str, Any]:
         _by_scope(notes.exported(tx, key)),
         [message for message in read_waiting(tx, None) if message.sender == person],
         [_chat(tx, chat, bool(private), person) for chat, private in tx.rows(SPOKE_IN, person=key)],
+        usage.of_person(tx, key),
     )
 
 

@@ -6,8 +6,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from datetime import datetime
-from typing import Any
+from datetime import date, datetime
+from typing import Any, Literal
 
 from adapters.sql import (
     access,
@@ -32,6 +32,7 @@ from adapters.sql import (
     seeing,
     turns,
     upgrade,
+    usage,
 )
 from adapters.sql.address import is_postgresql, to_address
 from adapters.sql.cache import Cache
@@ -49,6 +50,7 @@ from core.notes import Note
 from core.search import Query, found
 from core.store import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt, Stats
 from core.terms import Stem, Terms
+from core.usage import Spent
 
 
 class SqlStore:
@@ -78,8 +80,8 @@ class SqlStore:
     async def join(self, turn: Turn, messages: Sequence[Message], *, tokens: int, at: datetime) -> Turn | None:
         return await self._database.quick(turns.join, turn, messages, tokens, at)
 
-    async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
-        await self._database.quick(turns.save, turn, jobs, self._kept)
+    async def save(self, turn: Turn, *, jobs: Sequence[Job] = (), spent: Sequence[Spent] = ()) -> None:
+        await self._database.quick(turns.save, turn, jobs, spent, self._kept)
 
     async def progress(self, turn_id: int, *, chunk: int, preview: str, state: State) -> None:
         await self._database.single(turns.progress, turn_id, chunk, preview, state)
@@ -196,17 +198,27 @@ class SqlStore:
     async def claim(self, owner: str, now: datetime, *, lease: float, limit: int) -> Sequence[Job]:
         return await self._database.write(jobs.claim, owner, now, lease, limit)
 
-    async def finish(self, job: Job, owner: str) -> None:
-        await self._database.write(jobs.finish, job, owner)
+    async def finish(self, job: Job, owner: str, *, spent: Sequence[Spent] = ()) -> None:
+        await self._database.write(jobs.finish, job, owner, spent)
 
-    async def postpone(self, job: Job, owner: str, due: datetime) -> None:
-        await self._database.write(jobs.postpone, job, owner, due)
+    async def postpone(self, job: Job, owner: str, due: datetime, *, spent: Sequence[Spent] = ()) -> None:
+        await self._database.write(jobs.postpone, job, owner, due, spent)
 
     async def quiet(self, before: datetime, *, limit: int) -> Sequence[ChatKey]:
         return await self._database.read(jobs.quiet, before, limit)
 
     async def rest(self, chat: ChatKey, seen: datetime) -> None:
         await self._database.write(jobs.rest, chat, seen)
+
+    async def spend(self, spent: Sequence[Spent]) -> None:
+        if spent:
+            await self._database.write(usage.spend, spent)
+
+    async def spent(self, since: date, *, person: Person | None = None, chat: ChatKey | None = None) -> Sequence[Spent]:
+        return await self._database.read(usage.spent, since, person, chat)
+
+    async def spenders(self, since: date, of: Literal["person", "chat"], *, limit: int) -> Sequence[tuple[str, int]]:
+        return await self._database.read(usage.spenders, since, of, limit)
 
     async def chats(self) -> Sequence[ChatInfo]:
         return await self._database.read(seeing.chats)

@@ -319,6 +319,27 @@ class BotRow(Row, table=True):
     bot: str
 
 
+class UsageRow(Row, table=True):
+    """What requests to the model took on a day, in tokens; a blank person or chat is nobody's or none in particular.
+
+    `memory` is the part of `prompt` that is remembered, `cached` the part the server had in its prompt cache.
+    """
+
+    __tablename__ = "usage"
+    __table_args__ = (Index("usage_chat", "chat", "day"), KEYED)
+
+    person: str = Field(primary_key=True)
+    day: str = Field(primary_key=True, index=True)
+    chat: str = Field(primary_key=True)
+    model: str = Field(primary_key=True)
+    purpose: str = Field(primary_key=True)
+    requests: int = Field(sa_type=BigInteger)
+    prompt: int = Field(sa_type=BigInteger)
+    cached: int = Field(sa_type=BigInteger)
+    completion: int = Field(sa_type=BigInteger)
+    memory: int = Field(sa_type=BigInteger)
+
+
 class DutyRow(Row, table=True):
     """Who serves a bot has its latest `term`: a number that rises each time it is taken by a process."""
 
@@ -351,4 +372,5 @@ PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fa
 JOB, AUDIT, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "button"))
 ALLOW, BLOCK, PAIRING, MOVE = (METADATA.tables[name] for name in ("allow", "block", "pairing", "move"))
 LINK, LINK_CODE, WRONG_CODE = (METADATA.tables[name] for name in ("link", "link_code", "wrong_code"))
-ARCHIVE, ENTITY, NOTE, BOT = (METADATA.tables[name] for name in ("archive", "entity", "note", "bot"))
+ARCHIVE, ENTITY, NOTE = (METADATA.tables[name] for name in ("archive", "entity", "note"))
+BOT, USAGE = METADATA.tables["bot"], METADATA.tables["usage"]

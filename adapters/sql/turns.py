@@ -8,7 +8,7 @@ from typing import Any
 
 from sqlalchemy import bindparam, insert, select, text, update
 
-from adapters.sql import archive, chats, inbox
+from adapters.sql import archive, chats, inbox, usage
 from adapters.sql.cache import NOTHING, change_turn
 from adapters.sql.chats import ChatState
 from adapters.sql.database import Transaction
@@ -36,6 +36,7 @@ from core.kept import bare, storable
 from core.messages import PRIVATE, ChatKey, Message, Person
 from core.store import Job
 from core.terms import Terms
+from core.usage import Spent
 
 _this = TURN.c.id == bindparam("turn")
 _BEGUN = ("chat", "sender", "parent", "inside", "retry_of", "state", "epoch", "at", "tokens", "heavy", "messages")
@@ -181,7 +182,7 @@ def _conversation(
     )
 
 
-def save(tx: Transaction, turn: Turn, jobs: Sequence[Job], terms: Terms | None) -> None:
+def save(tx: Transaction, turn: Turn, jobs: Sequence[Job], spent: Sequence[Spent], terms: Terms | None) -> None:
     """Store what a turn has become, if it is still wanted."""
     key = chat_key(turn.chat)
     become, bodies = _become(turn)
@@ -194,6 +195,7 @@ def save(tx: Transaction, turn: Turn, jobs: Sequence[Job], terms: Terms | None) 
         archive.add(tx, key, turn, terms)
     for job in jobs:
         enqueue(tx, job)
+    usage.spend(tx, spent)
     tx.cache.change(key, change_turn(turn.id, become))
 
 

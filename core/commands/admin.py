@@ -7,6 +7,7 @@ from statistics import median
 from core.commands import cards
 from core.commands.command import Command, Context, command
 from core.commands.figures import DAYS, daily, stored
+from core.commands.spending import overview, overview_of, told
 from core.conversation import Conversation
 from core.errors import CommandError, KeepmindError
 from core.messages import PRIVATE, ChatKey, Person, Reply
@@ -117,6 +118,15 @@ async def admin_stats(context: Context) -> str:
     return "\n".join([*rows, failed])
 
 
+@command(admin=True, at_once=True, private=True, arguments="[CHAT|PERSON]")
+async def admin_usage(context: Context, whom: str = "") -> str:
+    """Tell how many tokens everybody has used, or a chat or a person (platform:id)."""
+    ledger = context.engine.shared.ledger
+    found = await overview_of(ledger, _key(whom)) if whom.strip() else await overview(ledger)
+    lines = told(found, ledger.prices, ledger.zone)
+    return "\n".join(lines) or spoken("No tokens were used of late.")
+
+
 @command(admin=True, at_once=True, private=True, arguments="CODE|PERSON|CHAT")
 async def admin_allow(context: Context, whom: str) -> str:
     """Let a person in by the code they were given, or a person or a chat by its id (platform:id)."""
@@ -170,6 +180,7 @@ ADMIN_COMMANDS: tuple[Command, ...] = (
     admin_memory_clear,
     admin_compact,
     admin_stats,
+    admin_usage,
     admin_allow,
     admin_block,
     admin_unblock,

@@ -15,6 +15,7 @@ from core.rendering import said
 from core.sentences import WAITS
 from core.store import AuditEntry
 from core.translation import marked, spoken
+from core.usage import BilledLLM
 
 UNDONE = marked("Taken back: I go on as if «{text}» had not been said. It is kept, and I no longer think of it.")
 FACTS_STAY = marked("What I learned about you there stays; /memory undo takes it back.")
@@ -83,15 +84,18 @@ async def back(context: Context, how: str = "") -> str:
 
 async def _keep(context: Context, here: Conversation) -> str:
     """Let one line stand for the aside: a segment, so that we need not go back to leave it behind."""
-    work = context.composer.work()
+    work, bill = context.composer.work(), context.engine.shared.ledger.bill(here.person, here.chat)
     steps = list(dropwhile(lambda step: step.before != here.asides[-1], here.path))
     if not steps:  # a summary stands for turns on both sides of where it began
         raise CommandError(spoken(NOT_KEPT))
     try:
-        line = await summary.one_line(summary.transcript(steps), work.llm, work.counter)
+        llm = BilledLLM(work.llm, bill, work.counter)
+        line = await summary.one_line(summary.transcript(steps), llm, work.counter)
         there = await folding.commit(here, steps, line, "aside", work)
     except (LLMError, StaleBase):
         raise CommandError(spoken(NOT_KEPT)) from None
+    finally:
+        await context.store.spend(bill.spent)
     await _go(context, there, there.head, there.asides[:-1])
     return line
 

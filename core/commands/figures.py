@@ -42,13 +42,14 @@ def daily(days: Sequence[Day]) -> list[str]:
     """Say what went on, a line with a chart for each thing; nothing where nothing went on."""
     if not any(day.turns for day in days):
         return []
-    return [_line(name, what, [getattr(day, name) for day in days]) for name, what in DAILY.items()]
+    return [line(what, [getattr(day, name) for day in days], adds=name not in DISTINCT) for name, what in DAILY.items()]
 
 
-def _line(name: str, what: str, counts: Sequence[int]) -> str:
+def line(what: str, counts: Sequence[int], *, adds: bool = True) -> str:
+    """Say how much of something there was each day up to today, with a chart; and in all, where it adds up."""
     today, total = f"{counts[-1]:,}", f"{sum(counts):,}"
     values = {"what": spoken(what), "chart": chart(counts), "today": today, "days": len(counts), "total": total}
-    return spoken(BY_DAY if name in DISTINCT else SUMMED, **values)
+    return spoken(SUMMED if adds else BY_DAY, **values)
 
 
 def chart(counts: Sequence[int]) -> str:

@@ -14,6 +14,7 @@ from core.commands.incognito import INCOGNITO_COMMANDS
 from core.commands.link import LINK_COMMANDS
 from core.commands.memory import MEMORY_COMMANDS
 from core.commands.search import SEARCH_COMMANDS
+from core.commands.usage import USAGE_COMMANDS
 from core.errors import CommandError
 from core.messages import Attachment, Reply
 from core.sentences import NOTHING_TO_STOP, STOPPED, STOPPED_INCOGNITO
@@ -89,4 +90,5 @@ PERSON_COMMANDS: tuple[Command, ...] = (
     *IMPORT_COMMANDS,
     *INCOGNITO_COMMANDS,
     *LINK_COMMANDS,
+    *USAGE_COMMANDS,
 )

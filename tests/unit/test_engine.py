@@ -19,6 +19,7 @@ from core.llm import Completion
 from core.messages import ChatKey, Message, Person, Quote
 from core.store import Job
 from core.tools import tool
+from core.usage import Spent
 from tests.driving import ANNA, HeldAdapter, Life, alive, hold, kill, turns, until, waits
 from tests.fakes import FakeAdapter, HeldClock, ScriptedLLM, World, calling, check_request, echo
 
@@ -360,9 +361,9 @@ class Failing(InMemoryStore):
         self._fail("open")
         return await super().open(messages, tokens=tokens, at=at)
 
-    async def save(self, turn: Turn, *, jobs: Sequence[Job] = ()) -> None:
+    async def save(self, turn: Turn, *, jobs: Sequence[Job] = (), spent: Sequence[Spent] = ()) -> None:
         self._fail(f"save {turn.state}")
-        await super().save(turn, jobs=jobs)
+        await super().save(turn, jobs=jobs, spent=spent)
 
     async def progress(self, turn_id: int, *, chunk: int, preview: str, state: State) -> None:
         self._fail(f"progress {state}")

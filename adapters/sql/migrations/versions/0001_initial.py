@@ -286,5 +286,17 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
         sqlite_autoincrement=True,
     )
+    op.create_table(
+        "usage",
+        *(sa.Column(name, KEY, nullable=False) for name in ("person", "day", "chat", "model", "purpose")),
+        *(
+            sa.Column(name, sa.BigInteger(), nullable=False)
+            for name in ("requests", "prompt", "cached", "completion", "memory")
+        ),
+        sa.PrimaryKeyConstraint("person", "day", "chat", "model", "purpose"),
+        sqlite_with_rowid=False,
+    )
+    op.create_index("usage_chat", "usage", ["chat", "day"], unique=False)
+    op.create_index(op.f("ix_usage_day"), "usage", ["day"], unique=False)
     op.create_index(op.f("ix_segment_chat"), "segment", ["chat"], unique=False)
     op.create_index(op.f("ix_segment_last"), "segment", ["last"], unique=False)
