@@ -15,7 +15,7 @@ from core.usage import Spent
 
 MOST_TURNS, MOST_SEGMENTS, MOST_CHANGES = 50_000, 10_000, 10_000
 MOST_NAMES, MOST_NOTED, MOST_ENTRIES = 100_000, 10_000, 100_000
-MOST_PLACES, MOST_FACTS, MOST_ACCOUNTS = 10_000, 1_000, 16
+MOST_PLACES, MOST_FACTS, MOST_ACCOUNTS, MOST_ASIDES = 10_000, 1_000, 16, 1_000
 
 
 class ExportedChat(BaseModel):
@@ -30,7 +30,7 @@ class ExportedChat(BaseModel):
     chat: str
     private: bool
     head: int | None = None
-    asides: tuple[int | None, ...] = ()
+    asides: Annotated[tuple[int | None, ...], Field(max_length=MOST_ASIDES)] = ()
     turns: Annotated[tuple[Turn, ...], Field(max_length=MOST_TURNS)]
     segments: Annotated[tuple[Segment, ...], Field(max_length=MOST_SEGMENTS)] = ()
     entities: Annotated[dict[str, tuple[int, ...]], Field(max_length=MOST_NAMES)] = Field(default_factory=dict)

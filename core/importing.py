@@ -16,9 +16,9 @@ from pydantic_core import to_json
 from core.conversation import PersonSettings, Segment, State, ToolRound, Turn
 from core.draft import FactDraft
 from core.errors import CommandError, ToolError
-from core.exported import MOST_TURNS, Account, Export, ExportedChat
+from core.exported import Account, Export, ExportedChat
 from core.facts import Change, Fact, Item, Source
-from core.kept import bare, chain, moved
+from core.kept import bare, misplaced, moved
 from core.messages import PRIVATE, ChatKey, Message, Person
 from core.notes import LONGEST_KEY, Note
 from core.secrets import holds_secret
@@ -54,11 +54,13 @@ def read(data: bytes) -> Export:
 
 
 @dataclass(frozen=True)
-class Line:
-    """The turns of a talk, oldest first, each the parent of the next, and the segments that stand for parts of it."""
+class Talk:
+    """The turns of a talk, each after its parent, the segments that stand for parts of it, and where it had come to."""
 
     turns: Sequence[Turn] = ()
     segments: Sequence[Segment] = ()
+    head: int | None = None
+    asides: Sequence[int | None] = ()
 
 
 @dataclass(frozen=True)
@@ -125,22 +127,28 @@ class Importing:
             draft.check_value(note.key, note.text)
         return replace(note, chat=str(self.chat), turn=None)
 
-    def line(self) -> Line:
-        """Give the talk of the account's private chat, of the longest if there are several, as it led to its head."""
+    def talk(self) -> Talk:
+        """Give the talk of the account's private chat with its branches, of the longest if there are several."""
         chats = [chat for chat in self.export.chats if chat.private and chat.turns]
-        return self._line(max(chats, key=lambda chat: len(chat.turns))) if chats else Line()
+        return self._talk(max(chats, key=lambda chat: len(chat.turns))) if chats else Talk()
 
-    def _line(self, chat: ExportedChat) -> Line:
-        turns = {turn.id: turn for turn in chat.turns}
-        parents = {turn.id: turn.parent for turn in chat.turns}
-        if len(turns) < len(chat.turns) or not all(p is None or (p in turns and p < t) for t, p in parents.items()):
+    def _talk(self, chat: ExportedChat) -> Talk:
+        turns = {turn.id: turn for turn in sorted(chat.turns, key=lambda turn: turn.id)}
+        parents = {turn.id: turn.parent for turn in turns.values()}
+        older = all(parent is None or (parent in turns and parent < turn) for turn, parent in parents.items())
+        if len(turns) < len(chat.turns) or not older or chat.head not in {None, *turns}:
             raise _damaged("turns")
-        ids = list(chain(parents, chat.head if chat.head in turns else max(turns), None))[::-1]
-        places = {id_: place for place, id_ in enumerate(ids)}
-        segments = [s for s in sorted(chat.segments, key=lambda s: s.id) if s.last in places]
-        return Line([self._turn(turns[id_]) for id_ in ids], [_segment(s, places) for s in segments])
+        if misplaced(chat.asides, parents, chat.head):
+            raise _damaged("asides")
+        segments = sorted(chat.segments, key=lambda segment: segment.id)
+        if not _stand_for_what_they_say(segments, parents):
+            raise _damaged("segments")
+        talk = Talk([self._turn(turn, turns) for turn in turns.values()], segments, chat.head, chat.asides)
+        if not _said_once(talk.turns):
+            raise _damaged("turns")
+        return talk
 
-    def _turn(self, turn: Turn) -> Turn:
+    def _turn(self, turn: Turn, turns: Mapping[int, Turn]) -> Turn:
         if not turn.messages or turn.at.tzinfo is None or not all(map(_is_whole, turn.rounds)):
             raise _damaged("turns")
         if any(str(m.sender) != self.export.person or m.anonymous for m in turn.messages):
@@ -159,6 +167,8 @@ class Importing:
             turn.answer,
             failure=failure,
             at=min(turn.at, self.now),
+            inside=turn.inside,
+            retry_of=_answered_first(turn, turns),
         )
 
     def _message(self, message: Message) -> Message:
@@ -176,12 +186,45 @@ def chosen(settings: PersonSettings, here: PersonSettings) -> PersonSettings:
     return PersonSettings(settings.memory, settings.language[:16], zone)
 
 
-def _segment(segment: Segment, places: Mapping[int, int]) -> Segment:
-    """Check that a segment stands for what it says in a line of turns, each at its place."""
-    before = -1 if segment.before is None else places.get(segment.before, MOST_TURNS)
-    if places[segment.last] - before != segment.turns or segment.turns < 1 or len(segment.text) > MOST_GIST:
-        raise _damaged("segments")
-    return segment
+def _answered_first(turn: Turn, turns: Mapping[int, Turn]) -> int | None:
+    """Give the turn that said the same and was answered first."""
+    first = turns.get(turn.retry_of or 0)
+    fits = first is not None and first.id < turn.id and first.retry_of is None and first.messages == turn.messages
+    return turn.retry_of if fits else None
+
+
+def _said_once(turns: Iterable[Turn]) -> bool:
+    """Say whether each message is in one turn, or in those that answer that one anew."""
+    first: dict[str, int] = {}
+    return all(first.setdefault(m.id, t.retry_of or t.id) == (t.retry_of or t.id) for t in turns for m in t.messages)
+
+
+def _stand_for_what_they_say(segments: Iterable[Segment], parents: Mapping[int, int | None]) -> bool:
+    """Say whether each segment is of a range of that many turns, one after the other."""
+    depths, spans = dict[int | None, int]({None: 0}), _spans(parents)
+    for turn in sorted(parents):  # a parent is older than its child
+        depths[turn] = depths[parents[turn]] + 1
+    return all(_stands(segment, depths, spans) for segment in segments)
+
+
+def _stands(segment: Segment, depths: Mapping[int | None, int], spans: Mapping[int | None, range]) -> bool:
+    if segment.last not in spans or segment.before not in spans or len(segment.text) > MOST_GIST:
+        return False
+    in_line = spans[segment.last].start in spans[segment.before]
+    return in_line and depths[segment.last] - depths[segment.before] == segment.turns > 0
+
+
+def _spans(parents: Mapping[int, int | None]) -> Mapping[int | None, range]:
+    """Number the turns so that all that comes after one, on whatever branch, lies within its span."""
+    sizes = dict[int | None, int]({None: 1}) | dict.fromkeys(parents, 1)
+    for turn in sorted(parents, reverse=True):
+        sizes[parents[turn]] += sizes[turn]
+    spans, free = dict[int | None, range]({None: range(sizes[None])}), dict[int | None, int]({None: 1})
+    for turn in sorted(parents):
+        start = free[parents[turn]]
+        spans[turn] = range(start, start + sizes[turn])
+        free[parents[turn]], free[turn] = start + sizes[turn], start + 1
+    return spans
 
 
 def _is_whole(one: ToolRound) -> bool:

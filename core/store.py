@@ -70,8 +70,8 @@ class Brought:
 
     By scope: `past` is for the history of facts alone, `changes` are applied, and `notes` kept where there is none of
     their memory and key. `settings` None leaves those there are.
-    `turns` are the line of a talk, oldest first, for a chat that has none; `segments` name them by the ids they have
-    here, and all get new ones.
+    `turns` are those of a talk, each after its parent, for a chat that has none; `segments`, `head` (None: before the
+    first) and `asides` name them by the ids they have here, and all get new ones.
     """
 
     chat: ChatKey
@@ -81,6 +81,8 @@ class Brought:
     settings: PersonSettings | None = None
     turns: Sequence[Turn] = ()
     segments: Sequence[Segment] = ()
+    head: int | None = None
+    asides: Sequence[int | None] = ()
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,21 @@
-"""What a person brings along from elsewhere: facts, their history, settings, and the line of a talk."""
+"""What a person brings along from elsewhere: facts, their history, settings, and a talk."""
 # ruff: noqa: D102 - what each method promises is said once, at the port
 
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Mapping
 from dataclasses import replace
 
 from adapters.inmemory.facts import Known
+from adapters.inmemory.turns import Turns
 from core.errors import StaleBase
-from core.kept import storable
+from core.kept import placed, storable
 from core.messages import Person
 from core.store import Brought
 
 
-class Importing(Known):
+class Importing(Known, Turns):
     """All of it, or nothing."""
 
     async def bring_in(self, person: Person, brought: Brought) -> None:
@@ -35,18 +37,21 @@ class Importing(Known):
                 there.setdefault((note.memory, note.key), note)
         if brought.settings is not None:
             self._settings[person] = brought.settings
-        self._add_line(brought)
+        self._add_talk(brought)
 
-    def _add_line(self, brought: Brought) -> None:
+    def _add_talk(self, brought: Brought) -> None:
         if not brought.turns:
             return
-        chat, ids, head = self._chat(brought.chat), dict[int | None, int | None]({None: None}), None
+        chat, ids = self._chat(brought.chat), dict[int, int]()
         for turn in brought.turns:
-            added = replace(turn, id=self._next_id(), parent=head, epoch=chat.epoch)
-            self._turns[added.id] = added
-            head = ids[turn.id] = added.id
+            ids[turn.id] = self._add(brought.chat, turn, *placed(turn, None, ids))
         for segment in brought.segments:
-            before, last = ids[segment.before], ids[segment.last] or 0
-            added_segment = replace(segment, id=self._next_id(), before=before, last=last)
-            self._segments[added_segment.id] = (brought.chat, added_segment)
-        chat.head, chat.private, chat.rested, chat.active_at = head, True, False, brought.turns[-1].at
+            before, last = _here(segment.before, ids), ids[segment.last]
+            added = replace(segment, id=self._next_id(), before=before, last=last)
+            self._segments[added.id] = (brought.chat, added)
+        chat.head, chat.private, chat.rested = _here(brought.head, ids), True, False
+        chat.asides = tuple(_here(turn, ids) for turn in brought.asides)
+
+
+def _here(turn: int | None, ids: Mapping[int, int]) -> int | None:
+    return None if turn is None else ids[turn]

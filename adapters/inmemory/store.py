@@ -8,12 +8,11 @@ from adapters.inmemory.access import Doors
 from adapters.inmemory.importing import Importing
 from adapters.inmemory.moving import Moving
 from adapters.inmemory.seeing import Seeing
-from adapters.inmemory.turns import Turns
 from adapters.inmemory.verify import Verifying
 from core.duty import Duty
 
 
-class InMemoryStore(Turns, Importing, Moving, Seeing, Verifying, Doors):
+class InMemoryStore(Importing, Moving, Seeing, Verifying, Doors):
     """A ConversationStore in plain dictionaries. It yields once in every method, so that races show."""
 
     def duty(self) -> Duty:

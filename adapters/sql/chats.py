@@ -61,6 +61,7 @@ AFTER_ERASURE = Statement(
 )
 _as_seen = CHAT.c.head.is_not_distinct_from(bindparam("seen")) & (CHAT.c.epoch == bindparam("in_epoch"))
 LEAD = Statement(_this.where(_as_seen).values({CHAT.c.head: bindparam("head"), CHAT.c.asides: bindparam("asides")}))
+SET_ASIDES = Statement(_this.values(asides=bindparam("asides")))
 SILENCE = Statement(_this.values({CHAT.c.active_at: null(), CHAT.c.awake_at: null()}))
 
 

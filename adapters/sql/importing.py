@@ -1,29 +1,23 @@
-"""What a person brings along from elsewhere: facts, their history, settings, and the line of a talk."""
+"""What a person brings along from elsewhere: facts, their history, settings, and a talk."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+import json
+from collections.abc import Mapping
 
-from sqlalchemy import bindparam, insert
-
-from adapters.sql import archive, chats, facts, notes
+from adapters.sql import branches, chats, facts, notes
 from adapters.sql.database import Transaction
 from adapters.sql.erasure import PARENTS
 from adapters.sql.path import ADD_SEGMENT, SET_CHECKPOINT
-from adapters.sql.rows import ANSWER_JSON, MESSAGES_JSON, ROUNDS_JSON, chat_key, person_key, to_body, to_micros
-from adapters.sql.statement import Statement
-from adapters.sql.tables import TURN
-from core.conversation import Segment, State, Turn
+from adapters.sql.rows import chat_key, to_micros
+from core.conversation import Segment
 from core.errors import StaleBase
 from core.kept import storable
 from core.messages import Person
 from core.store import Brought
 from core.terms import Terms
 
-_GIVEN = ("chat", "sender", "parent", "state", "epoch", "at", "tokens", "failure", "messages", "rounds", "answer")
-_BLANK = {"inside": False, "retry_of": None, "heavy": False, "chunk": 0, "preview": ""}
-ADD = Statement(insert(TURN).values({name: bindparam(name) for name in _GIVEN} | _BLANK))
-Ids = dict[int | None, int | None]
+Ids = Mapping[int | None, int | None]
 
 
 def bring_in(tx: Transaction, person: Person, brought: Brought, terms: Terms | None) -> None:
@@ -39,33 +33,22 @@ def bring_in(tx: Transaction, person: Person, brought: Brought, terms: Terms | N
     if brought.settings is not None:
         facts.set_settings(tx, person, brought.settings)
     if brought.turns:
-        _add_line(tx, brought, terms)
+        _add_talk(tx, brought, terms)
 
 
-def _add_line(tx: Transaction, brought: Brought, terms: Terms | None) -> None:
+def _add_talk(tx: Transaction, brought: Brought, terms: Terms | None) -> None:
     key = chat_key(brought.chat)
     if tx.rows(PARENTS, chat=key):
         raise StaleBase("The chat has turns of its own.")
-    chats.ensure(tx, key)
-    epoch, ids, head = chats.state_of(tx, key, "").epoch or 0, Ids({None: None}), None
-    for turn in brought.turns:
-        head = ids[turn.id] = _add_turn(tx, key, replace(turn, parent=head, epoch=epoch), terms)
+    added = branches.add_turns(tx, brought.chat, brought.turns, None, terms)
+    ids: Ids = {None: None} | {old.id: new.id for old, new in zip(brought.turns, added, strict=True)}
     for segment in brought.segments:
         _add_segment(tx, key, segment, ids)
-    tx.run(chats.MOVE_HEAD, of_chat=key, head=head, private=True, at=to_micros(brought.turns[-1].at))
+    head, asides = ids[brought.head], json.dumps([ids[turn] for turn in brought.asides])
+    latest = to_micros(max(turn.at for turn in added))
+    tx.run(chats.MOVE_HEAD, of_chat=key, head=head, private=True, at=latest)
+    tx.run(chats.SET_ASIDES, of_chat=key, asides=asides)
     tx.cache.clear()
-
-
-def _add_turn(tx: Transaction, chat: str, turn: Turn, terms: Terms | None) -> int:
-    messages, said = to_body(MESSAGES_JSON, turn.messages)
-    rounds, ran = to_body(ROUNDS_JSON, turn.rounds) if turn.rounds else ((), "[]")
-    answer, answered = to_body(ANSWER_JSON, turn.answer) if turn.answer else (None, None)
-    given = {"chat": chat, "sender": person_key(turn.sender), "parent": turn.parent, "state": turn.state.value}
-    given |= {"epoch": turn.epoch, "at": to_micros(turn.at), "tokens": turn.tokens, "failure": turn.failure}
-    id_ = tx.insert(ADD, messages=said, rounds=ran, answer=answered, **given)
-    if turn.state is State.HEARD or answer is not None:
-        archive.add(tx, chat, turn.changed(id=id_, messages=messages, rounds=rounds, answer=answer), terms)
-    return id_
 
 
 def _add_segment(tx: Transaction, chat: str, segment: Segment, ids: Ids) -> None:

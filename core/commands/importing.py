@@ -12,7 +12,7 @@ from core.conversation import PersonSettings, Segment, Turn
 from core.draft import FactDraft, Words
 from core.errors import CommandError
 from core.facts import Change, Facts
-from core.importing import Importing, Line, chosen, read
+from core.importing import Importing, Talk, chosen, read
 from core.llm import TokenCounter
 from core.messages import Attachment
 from core.notes import Note
@@ -29,7 +29,7 @@ class Checked:
     changes: Mapping[str, Sequence[Change]]
     notes: Mapping[str, Sequence[Note]]
     settings: PersonSettings
-    line: Line
+    talk: Talk
     left_out: int
 
 
@@ -41,15 +41,15 @@ async def import_(context: Context, file: Attachment) -> str:
     await check_may_write(context)
     checked = await _checked(context, file)
     is_new = (await context.here()).head is None
-    line = await _counted(checked.line, context.engine.shared.counter) if is_new else Line()
+    talk = await _counted(checked.talk, context.engine.shared.counter) if is_new else Talk()
     here = await context.store.settings(context.person)
     settings = chosen(checked.settings, here)
-    if line.turns:
+    if talk.turns:
         settings = replace(settings, since=context.now)  # what was said before has had its second look
     chat, past, changes, notes = context.message.chat, checked.past, checked.changes, checked.notes
-    brought = Brought(chat, past, changes, notes, settings, line.turns, line.segments)
+    brought = Brought(chat, past, changes, notes, settings, talk.turns, talk.segments, talk.head, talk.asides)
     await context.store.bring_in(context.person, brought)
-    return _told(checked, line)
+    return _told(checked, talk)
 
 
 async def _checked(context: Context, file: Attachment) -> Checked:
@@ -69,7 +69,7 @@ async def _checked(context: Context, file: Attachment) -> Checked:
             importing.add_facts(accounts, scope, draft, call)
         changes = {scope: draft.changes for scope, draft in drafts.items()}
         left_out = sum(len(facts) for scope, facts in export.facts.items() if scope not in drafts)
-        return Checked(past, changes, notes, export.settings, importing.line(), left_out)
+        return Checked(past, changes, notes, export.settings, importing.talk(), left_out)
 
     return await asyncio.to_thread(check)
 
@@ -80,23 +80,23 @@ async def _draft(context: Context, scope: str) -> FactDraft:
     return FactDraft(known, context.engine.shared.rules, words, context.now, "import")
 
 
-async def _counted(line: Line, counter: TokenCounter) -> Line:
+async def _counted(talk: Talk, counter: TokenCounter) -> Talk:
     """Count what turns and segments cost here, letting others go on meanwhile."""
     turns: list[Turn] = []
-    for turn in line.turns:
+    for turn in talk.turns:
         turns.append(turn.changed(tokens=turn_cost(turn, counter)))
         await asyncio.sleep(0)
-    segments: list[Segment] = [replace(s, tokens=segment_cost(s.text, counter)) for s in line.segments]
-    return Line(turns, segments)
+    segments: list[Segment] = [replace(s, tokens=segment_cost(s.text, counter)) for s in talk.segments]
+    return replace(talk, turns=turns, segments=segments)
 
 
-def _told(checked: Checked, line: Line) -> str:
+def _told(checked: Checked, talk: Talk) -> str:
     """Tell what was brought along, and what was not."""
-    facts, turns = sum(map(len, checked.changes.values())), len(checked.line.turns)
+    facts, turns = sum(map(len, checked.changes.values())), len(checked.talk.turns)
     told = [counted("{count} fact is new or newer.", "{count} facts are new or newer.", facts)]
     if notes := sum(map(len, checked.notes.values())):
         told.append(counted("{count} note came along.", "{count} notes came along.", notes))
-    if line.turns:
+    if talk.turns:
         told.append(counted("I remember {count} turn of our talk.", "I remember {count} turns of our talk.", turns))
     elif turns:
         told.append(spoken("Our talk here has begun already, so the one in the file was left out."))

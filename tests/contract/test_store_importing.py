@@ -19,7 +19,7 @@ def line(count: int) -> list[Turn]:
     return [
         Turn(
             100 + number,
-            None,
+            99 + number if number else None,
             PRIVATE_CHAT,
             State.DELIVERED,
             (message(f"line {number}", f"old#{number}"),),
@@ -42,6 +42,7 @@ async def test_all_of_it_is_stored(store: ConversationStore) -> None:
         settings=PersonSettings(memory="ask"),
         turns=turns,
         segments=[gist],
+        head=106,
     )
     await store.bring_in(ANN, brought)
     talk = await store.load(PRIVATE_CHAT, ANN)
@@ -59,7 +60,7 @@ async def test_all_of_it_is_stored(store: ConversationStore) -> None:
 
 
 async def test_the_talk_goes_on_after_it(store: ConversationStore) -> None:
-    await store.bring_in(ANN, Brought(PRIVATE_CHAT, turns=line(3)))
+    await store.bring_in(ANN, Brought(PRIVATE_CHAT, turns=line(3), head=102))
     await Talk(store).says("and on")
     assert [t.message.text for t in (await store.load(PRIVATE_CHAT, ANN)).turns][-2:] == ["line 2", "and on"]
 
@@ -90,8 +91,32 @@ async def test_what_was_brought_before_is_passed_over(store: ConversationStore) 
 async def test_what_was_brought_is_erased_with_its_chat(store: ConversationStore) -> None:
     named = fact("name", "Zanzibar", turn=replace(line(1)[0], id=0))
     past, changes = {PRIVATE: [change("p1", None, named)]}, {PRIVATE: [change("c1", named)]}
-    await store.bring_in(ANN, Brought(PRIVATE_CHAT, past, changes, turns=line(2)))
+    await store.bring_in(ANN, Brought(PRIVATE_CHAT, past, changes, turns=line(2), head=101))
     receipt = await store.erase_chat(PRIVATE_CHAT)
     assert receipt.counts["turns"] == 2
     for text in ("Zanzibar", "line 1"):
         assert await store.holds(text) == []
+
+
+async def test_branches_and_open_asides_come_along(store: ConversationStore) -> None:
+    one, two, three = line(3)
+    anew = replace(two, id=103, parent=100, retry_of=101, answer=Answer("another answer"))
+    within = replace(line(4)[3], id=104, parent=103, inside=True)
+    turns, gist = [one, two, three, anew, within], Segment(9, 100, 102, "gist", 3, 2)
+    await store.bring_in(ANN, Brought(PRIVATE_CHAT, turns=turns, segments=[gist], head=104, asides=[None, 103]))
+    talk = await store.load(PRIVATE_CHAT, ANN)
+    ids = [branch.turn for branch in await store.branches(PRIVATE_CHAT)]
+    assert [b.parent for b in await store.branches(PRIVATE_CHAT)] == [None, ids[0], ids[1], ids[0], ids[3]]
+    assert [turn.id for turn in talk.turns] == [ids[0], ids[3], ids[4]]
+    assert (talk.head, talk.asides) == (ids[4], (None, ids[3]))
+    assert (talk.turns[1].retry_of, talk.turns[2].inside) == (ids[1], True)
+    await store.move_head(talk, ids[2], asides=[])
+    assert [s.text for s in (await store.load(PRIVATE_CHAT, ANN)).segments] == ["gist"]
+    assert (await store.erase_turn(PRIVATE_CHAT, ids[3])).counts["turns"] == 2, "and what it answered anew"
+
+
+async def test_a_talk_may_have_come_to_before_its_first_turn(store: ConversationStore) -> None:
+    await store.bring_in(ANN, Brought(PRIVATE_CHAT, turns=line(2)))
+    talk = await store.load(PRIVATE_CHAT, ANN)
+    assert (talk.head, talk.path) == (None, ())
+    assert len(await store.branches(PRIVATE_CHAT)) == 2

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import copy
 import json
 from collections.abc import Callable
@@ -117,6 +118,58 @@ async def test_groups_come_back_for_the_account_that_was_in_them() -> None:
     data, world = await exported(await a_life()), a_world()
     assert "left out" not in await import_into(world, data)
     assert await facts(world, "anna", "club", group=True) == {"hobbies": "rowing"}
+
+
+async def branched() -> World:
+    """A bot that has talked with Anna on several branches, and is aside."""
+    world = a_world()
+    for text in (
+        "one",
+        "left",
+        "/undo",
+        "two",
+        "/retry",
+        "/aside",
+        "within",
+        "/back keep",
+        "three",
+        "/aside",
+        "deeper",
+    ):
+        await world.say(text)
+        await until_calm(world)
+    return world
+
+
+async def until_calm(world: World) -> None:
+    while await world.store.open_turns():  # noqa: ASYNC110 -- an answer made anew has no future to wait for
+        await asyncio.sleep(0)
+
+
+def shape(data: Data) -> list[object]:
+    """The tree of a private chat with what was said, its turns numbered as they stand."""
+    chat = chat_of(data)
+    number = {None: None, **{turn["id"]: n for n, turn in enumerate(chat["turns"])}}
+    turns = [
+        (number[t["parent"]], t["inside"], number[t["retry_of"]], t["messages"][0]["text"], t["answer"]["text"])
+        for t in chat["turns"]
+    ]
+    segments = [(number[s["before"]], number[s["last"]], s["text"], s["made_by"]) for s in chat["segments"]]
+    return [turns, segments, number[chat["head"]], [number[turn] for turn in chat["asides"]]]
+
+
+async def test_branches_come_back_as_they_were_and_the_talk_goes_on_where_it_was() -> None:
+    old, world = await branched(), a_world()
+    data = await exported(old)
+    assert await import_into(world, data, "bea")
+    assert shape(await exported(world, "bea")) == shape(data)
+    for who, bot in (("anna", old), ("bea", world)):
+        await bot.say("/back", who)
+        await bot.say("and now?", who)
+        assert "deeper" not in bot.prompt()
+        assert "three" in bot.prompt()
+        assert "left" not in bot.prompt()
+    assert await world.store.verify() == []
 
 
 async def test_what_is_known_here_counts_unless_the_file_is_newer() -> None:
@@ -245,6 +298,10 @@ def much_in_all(data: Data) -> None:
     data["facts"]["private"] = [HUGE | {"items": items}]
 
 
+def said_twice(chat: Data) -> None:
+    chat["turns"][4]["messages"] = chat["turns"][3]["messages"]
+
+
 BROKEN: dict[str, tuple[Callable[[Data], None], str]] = {
     "another version": (set_in("schema", "keepmind/export/2"), "version"),
     "no version": (set_in("schema", None), "damaged (schema)"),
@@ -267,6 +324,13 @@ BROKEN: dict[str, tuple[Callable[[Data], None], str]] = {
     "turns without messages": (in_chat(set_in("turns/3/messages", [])), "damaged (turns)"),
     "a turn that is its own parent": (in_chat(set_in("turns/3/parent", 10**9)), "damaged (turns)"),
     "two turns of one id": (in_chat(lambda chat: chat["turns"].append(chat["turns"][0])), "damaged (turns)"),
+    "one message in two turns": (in_chat(said_twice), "damaged (turns)"),
+    "a parent that is not there": (in_chat(set_in("turns/3/parent", 0)), "damaged (turns)"),
+    "a head that is not there": (in_chat(set_in("head", 10**9)), "damaged (turns)"),
+    "an aside that leads from nowhere": (in_chat(set_in("asides", [10**9])), "damaged (asides)"),
+    "more asides than can be": (in_chat(set_in("asides", [None] * 1001)), "damaged"),
+    "a segment that ends nowhere": (in_chat(set_in("segments/0/last", 10**9)), "damaged (segments)"),
+    "a segment that begins after its end": (in_chat(set_in("segments/0/before", 30)), "damaged (segments)"),
     "a segment of no such range": (in_chat(set_in("segments/0/turns", 2)), "damaged (segments)"),
     "a segment of a huge range": (in_chat(set_in("segments/0/turns", 10**30)), "damaged (segments)"),
     "a gist without end": (in_chat(set_in("segments/0/text", "x" * 20_001)), "damaged (segments)"),
@@ -321,9 +385,9 @@ async def test_a_quote_that_holds_a_secret_is_not_kept() -> None:
 async def test_what_a_file_says_of_ids_and_costs_counts_for_nothing() -> None:
     data, world = await exported(await a_life()), a_world()
     for turn in chat_of(data)["turns"]:
-        turn |= {"tokens": -(10**9), "epoch": 10**12, "chunk": 10**12, "preview": "x", "retry_of": 5, "inside": True}
+        turn |= {"tokens": -(10**9), "epoch": 10**12, "chunk": 10**12, "preview": "x", "retry_of": 5}
     assert "Imported." in await import_into(world, data, "bea")
-    assert all(0 < turn.tokens < 1000 and not turn.inside for turn in (await here(world, "bea")).turns)
+    assert all(0 < turn.tokens < 1000 and turn.retry_of is None for turn in (await here(world, "bea")).turns)
     assert await world.store.verify() == []
 
 
