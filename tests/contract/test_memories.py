@@ -18,7 +18,7 @@ from adapters.inmemory import InMemoryStore
 from adapters.sql import open_store
 from core.bot import Bot
 from core.compose import budget
-from core.errors import LLMUnavailable
+from core.errors import LLMRejected, LLMUnavailable
 from core.llm import Completion, Request
 from core.memory.archive import Archive
 from core.memory.entities import Entities
@@ -157,7 +157,7 @@ async def test_a_call_is_never_parted_from_its_result(kind: str, place: Place) -
 async def test_a_failing_model_loses_nothing_and_the_next_turn_is_fine(kind: str, place: Place) -> None:
     world = a_world(kind, store=place.store)
     await talk(world, 1, 6)
-    world.llm.answer = lambda request: LLMUnavailable("down")
+    world.llm.answer = lambda request: LLMRejected("no")  # what is only down is waited for
     world.llm.summary = lambda request: LLMUnavailable("down")
     await talk(world, 7, 8)
     world.llm.answer = echo
@@ -277,7 +277,7 @@ class Anything:
         self.world.llm.answer = nodding
 
     async def fail(self) -> None:
-        self.world.llm.answer = lambda request: LLMUnavailable("down")
+        self.world.llm.answer = lambda request: LLMRejected("no")
         await self.say()
         self.world.llm.answer = nodding
 
