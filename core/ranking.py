@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from heapq import nlargest
-from itertools import accumulate
+from itertools import accumulate, islice
 
+from core.postings import Line
 from core.terms import SHORTEST_PART, Wanted
 
 K1, B = 0.9, 0.4
@@ -20,41 +21,29 @@ Counts = Mapping[int, float]
 """How often something is said, by the number of the turn."""
 
 
-def joined(terms: Iterable[str]) -> str:
-    """Write terms so that each can be found in them as a whole word, in no time."""
-    text = "  ".join(terms)
-    return f" {text} " if text else ""
-
-
-def ranked(turns: Sequence[str], wanted: Sequence[Wanted], *, limit: int, allowed: Callable[[int], bool]) -> list[int]:
-    """Give the numbers of the allowed turns that match best, best first.
-
-    `turns` are the terms of each turn, as `joined` writes them, in the order they were said.
-    """
-    if not turns:
-        return []
-    lengths = list(map(len, turns))
-    alone, amid = _penalties(lengths), _penalties(_around(lengths))
-    scores = [0.0] * len(turns)
-    for counts in _found(turns, wanted):
+def ranked(line: Line, wanted: Sequence[Wanted], *, limit: int, allowed: Callable[[int], bool]) -> list[int]:
+    """Give the numbers of the allowed turns of a line that match best, best first."""
+    scores = [0.0] * len(line.turns)
+    alone, amid = _penalties(line.lengths), _penalties(_around(line.lengths))
+    for counts in _found(line, wanted):
         _add(scores, counts, alone, 1 - AMID)
-        _add(scores, _spread(counts, len(turns)), amid, AMID)
-    hits = (number for number, score in enumerate(scores) if score and allowed(number))
-    return nlargest(limit, hits, key=lambda number: (scores[number], number))
+        _add(scores, _spread(counts, len(scores)), amid, AMID)
+    hits = sorted(((score, number) for number, score in enumerate(scores) if score), reverse=True)
+    return list(islice(filter(allowed, (number for _, number in hits)), limit))
 
 
-def _found(turns: Sequence[str], wanted: Sequence[Wanted]) -> Iterable[Counts]:
+def _found(line: Line, wanted: Sequence[Wanted]) -> Iterable[Counts]:
     """Count each word that is looked for."""
     for word in wanted:
-        counts = _count(turns, word)
-        yield from (counts,) if counts else _taken_apart(turns, word)
+        counts = _count(line, word)
+        yield from (counts,) if counts else _taken_apart(line, word)
 
 
-def _taken_apart(turns: Sequence[str], word: Wanted) -> Iterable[Counts]:
+def _taken_apart(line: Line, word: Wanted) -> Iterable[Counts]:
     """Count the parts of a compound that was never said itself: two of them, or else the longest one that was said."""
     alone: dict[str, Counts] = {}
     for parts in word.split:
-        head, tail = (_count(turns, Wanted((part,))) for part in parts)
+        head, tail = map(line.count, parts)
         if head and tail:
             return (head, tail)
         alone |= {part: counts for part, counts in zip(parts, (head, tail), strict=True) if counts}
@@ -62,15 +51,13 @@ def _taken_apart(turns: Sequence[str], word: Wanted) -> Iterable[Counts]:
     return (dict.fromkeys(alone[longest], PART),) if len(longest) > SHORTEST_PART else ()
 
 
-def _count(turns: Sequence[str], word: Wanted) -> Counts:
+def _count(line: Line, word: Wanted) -> Counts:
     counts: dict[int, float] = {}
     for form in word.forms:
-        whole = f" {form} "
-        for number in [n for n, terms in enumerate(turns) if whole in terms]:
-            counts[number] = counts.get(number, 0) + turns[number].count(whole)
+        for number, count in line.count(form).items():
+            counts[number] = counts.get(number, 0) + count
     if word.part:
-        begins, ends = f" {word.part}", f"{word.part} "
-        for number in [n for n, terms in enumerate(turns) if begins in terms or ends in terms]:
+        for number in line.count_part(word.part):
             counts.setdefault(number, PART)
     return counts
 
@@ -78,23 +65,22 @@ def _count(turns: Sequence[str], word: Wanted) -> Counts:
 def _around(lengths: Sequence[int]) -> list[int]:
     """Give the length of each turn with its neighbours."""
     sums = [0, *accumulate(lengths)]
-    last = len(lengths)
-    return [sums[min(last, n + AFTER + 1)] - sums[max(0, n - BEFORE)] for n in range(last)]
+    begins, ends = [0] * BEFORE + sums, [*sums[AFTER + 1 :], *sums[-1:] * AFTER]
+    return [end - begin for begin, end in zip(begins, ends, strict=False)]
 
 
 def _spread(counts: Counts, turns: int) -> Counts:
     """Count for each turn what is said in it and its neighbours."""
-    sums = [0.0] * (turns + AFTER + BEFORE)
+    sums: dict[int, float] = defaultdict(float)
     for number, count in counts.items():
-        for near in range(number, number + AFTER + BEFORE + 1):
+        for near in range(max(0, number - AFTER), min(turns, number + BEFORE + 1)):
             sums[near] += count
-    return {number: count for number, count in enumerate(sums[AFTER : AFTER + turns]) if count}
+    return sums
 
 
 def _penalties(lengths: Sequence[int]) -> list[float]:
     """Give what BM25 puts beside the count of a word, by how long each turn is."""
-    mean = sum(lengths) / len(lengths) or 1
-    least, slope = K1 * (1 - B), K1 * B / mean
+    least, slope = K1 * (1 - B), K1 * B * len(lengths) / (sum(lengths) or 1)
     return [least + slope * length for length in lengths]
 
 

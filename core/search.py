@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from itertools import islice
 
 from core.conversation import Turn
-from core.kept import chain
 from core.messages import Message
-from core.ranking import joined, ranked
+from core.postings import Line
+from core.ranking import ranked
 from core.terms import Terms
 
 
@@ -27,36 +27,29 @@ class Query:
     since: datetime | None = None
     until: datetime | None = None
 
-    def allows(self, entry: Entry) -> bool:
-        """Say whether a turn may be given."""
-        if entry.turn in self.without or (self.since and entry.at < self.since.timestamp()):
+    def allows(self, turn: int, at: float) -> bool:
+        """Say whether a turn, said at a time in seconds since 1970, may be given."""
+        if turn in self.without or (self.since and at < self.since.timestamp()):
             return False
-        return self.until is None or entry.at < self.until.timestamp()
+        return self.until is None or at < self.until.timestamp()
 
 
-class Entry(NamedTuple):
-    """What the archive knows of a turn: its parent, its time in seconds since 1970, and the terms it is found by."""
-
-    turn: int
-    parent: int | None
-    at: float
-    terms: str
-
-
-def found(entries: Mapping[int, Entry], head: int | None, query: Query, terms: Terms) -> list[int]:
-    """Give the turns of one chat that a query finds, best first; of a branch that was left, none.
+def found(line: Line, query: Query, terms: Terms) -> list[int]:
+    """Give the turns of a line that a query finds, best first.
 
     Where nothing but a time is asked for, the latest turns of it are given.
     """
-    parents = {turn: entry.parent for turn, entry in entries.items()}
-    path = [entries[turn] for turn in chain(parents, head, None) if turn in entries][::-1]
+
+    def allowed(number: int) -> bool:
+        return query.allows(line.turns[number], line.times[number])
+
     wanted = terms.wanted(query.text)
-    if not wanted:
+    if wanted:
+        hits: Iterable[int] = ranked(line, wanted, limit=query.limit, allowed=allowed)
+    else:
         timed = query.since is not None or query.until is not None
-        said = [entry.turn for entry in path if query.allows(entry)] if timed else []
-        return said[: -query.limit - 1 : -1]
-    hits = ranked([e.terms for e in path], wanted, limit=query.limit, allowed=lambda n: query.allows(path[n]))
-    return [path[number].turn for number in hits]
+        hits = islice(filter(allowed, reversed(range(len(line.turns)))), query.limit if timed else 0)
+    return [line.turns[number] for number in hits]
 
 
 def turn_terms(turn: Turn, terms: Terms) -> str:
@@ -68,8 +61,8 @@ def terms_said(messages: Sequence[Message], terms: Terms) -> str:
     """Write the terms of what was said: in a group with the name of whoever said it."""
     first = messages[0]
     if len(messages) == 1 and first.private and not first.attachments:
-        return joined(terms.of(first.text))
-    return joined(terms.of("\n".join(part for message in messages for part in _said(message) if part)))
+        return _joined(terms.of(first.text))
+    return _joined(terms.of("\n".join(part for message in messages for part in _said(message) if part)))
 
 
 def _said(message: Message) -> Iterable[str]:
@@ -82,4 +75,8 @@ def _said(message: Message) -> Iterable[str]:
 
 def terms_replied(turn: Turn, terms: Terms) -> str:
     """Write the terms of a turn's answer."""
-    return joined(terms.of(turn.answer.text)) if turn.answer else ""
+    return _joined(terms.of(turn.answer.text)) if turn.answer else ""
+
+
+def _joined(terms: Iterable[str]) -> str:
+    return "".join(f"{term} " for term in terms)

@@ -270,6 +270,13 @@ class ConversationStore(Protocol):
         """
         ...
 
+    async def index(self, chat: ChatKey) -> None:
+        """Put what was told in a chat into the form in which a search reads it fast; again is harmless.
+
+        A search finds the same without it.
+        """
+        ...
+
     async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
         """Give turns of a chat that are no longer open and in which no names have been looked for, oldest first.
 

@@ -15,7 +15,8 @@ from adapters.inmemory.usage import Usage
 from core.conversation import OPEN, PersonSettings, State, Turn
 from core.kept import chain, export_of, latest, storable
 from core.messages import ChatKey, Person
-from core.search import Entry, Query, found, turn_terms
+from core.postings import Entry, Line, posted
+from core.search import Query, found, turn_terms
 from core.store import ChatInfo, Day, Stats
 
 
@@ -42,17 +43,20 @@ class Seeing(Usage):
     async def search(self, chat: ChatKey, query: Query) -> Sequence[Turn]:
         await asyncio.sleep(0)
         chat = storable(chat)
-        entries = {turn.id: self._entry(turn) for turn in self._turns_of(chat)}
+        told = posted(self._entry(turn) for turn in self._turns_of(chat) if _is_told(turn))
         head = self._chats[chat].head if chat in self._chats else None
-        hits = found(entries, head, query, self._terms)
+        hits = found(Line([told], head, lambda turn: self._turns[turn].parent), query, self._terms)
         return [self._turns[turn] for turn in hits if not self._turns[turn].incognito]
 
     def _entry(self, turn: Turn) -> Entry:
         return Entry(turn.id, turn.parent, turn.at.timestamp(), turn_terms(turn, self._terms))
 
+    async def index(self, chat: ChatKey) -> None:  # noqa: ARG002 -- as the port names it
+        await asyncio.sleep(0)
+
     async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
         await asyncio.sleep(0)
-        told = [t for t in self._turns_of(storable(chat)) if t.state is not State.RECEIVED or t.answer]
+        told = filter(_is_told, self._turns_of(storable(chat)))
         return [t for t in sorted(told, key=lambda t: t.id) if t.id not in self._names][:limit]
 
     async def name(self, chat: ChatKey, names: Mapping[int, Sequence[str]]) -> None:
@@ -175,3 +179,8 @@ def _day(day: date, turns: Sequence[Turn]) -> Day:
 
 def _written(rows: Any) -> str:
     return json.dumps(to_jsonable_python(rows, bytes_mode="base64"), ensure_ascii=False)
+
+
+def _is_told(turn: Turn) -> bool:
+    """Say whether a turn is no longer open, or has an answer."""
+    return turn.state is not State.RECEIVED or turn.answer is not None

@@ -1,21 +1,22 @@
-"""The archive: the terms of every turn, kept with it, and the search over those of one chat."""
+"""The archive: the terms of every turn, kept as it is said, and the line of one chat that is searched."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from sqlalchemy import bindparam, delete, or_, select, update
+from sqlalchemy import bindparam, delete, select, update
 
-from adapters.sql import chats, entities
-from adapters.sql.database import Transaction
+from adapters.sql import chats, entities, pieces
+from adapters.sql.database import Row, Transaction
 from adapters.sql.rows import TURN_COLUMNS, chat_key, to_micros, to_turn
 from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import ARCHIVE, TURN
 from core.conversation import Turn
-from core.kept import chain
 from core.messages import ChatKey
-from core.search import Entry, terms_replied, terms_said
+from core.postings import Entry, Line, Postings, posted
+from core.search import terms_replied, terms_said
 from core.terms import Terms
 
 _this = (ARCHIVE.c.chat == bindparam("of_chat")) & (ARCHIVE.c.turn == bindparam("of_turn"))
@@ -39,8 +40,14 @@ ENTRIES = Statement(
 PLACE = Statement(select(TURN.c.parent).where(TURN.c.id == bindparam("turn")))
 BY_ID = Statement(select(*TURN_COLUMNS).where(TURN.c.id == bindparam("turn"), TURN.c.chat == bindparam("chat")))
 KEPT = Statement(select(ARCHIVE.c.turn, ARCHIVE.c.parent).where(ARCHIVE.c.chat == bindparam("chat")))
-_told = or_(TURN.c.state == "heard", TURN.c.answer.is_not(None))
-TOLD = Statement(select(TURN.c.id).where(TURN.c.chat == bindparam("chat"), _told))
+ALL_TOLD = Statement(select(TURN.c.id).where(TURN.c.chat == bindparam("chat"), entities.TOLD))
+DONE = Statement(
+    select(ARCHIVE.c.turn, ARCHIVE.c.parent, ARCHIVE.c.at, ARCHIVE.c.said.concat(ARCHIVE.c.replied))
+    .join(TURN, TURN.c.id == ARCHIVE.c.turn)
+    .where(ARCHIVE.c.chat == bindparam("chat"), TURN.c.state != "received", TURN.c.state != "answered")
+    .order_by(ARCHIVE.c.turn)
+)
+THERE = Statement(select(TURN.c.id).where(TURN.c.chat == bindparam("chat")))
 LOST = Statement(
     select(ARCHIVE.c.chat, ARCHIVE.c.turn)
     .outerjoin(TURN, (TURN.c.id == ARCHIVE.c.turn) & (TURN.c.chat == ARCHIVE.c.chat))
@@ -63,14 +70,15 @@ def reword(tx: Transaction, chat: str, turn: Turn, terms: Terms | None) -> None:
         tx.run(DELETE, of_chat=chat, of_turn=turn.id)
     else:
         tx.run(REWORD, **_row(chat, turn, terms))
+    pieces.mend(tx, chat, {turn.id}, {})
     entities.forget(tx, chat, [turn.id])
 
 
 def behind(tx: Transaction, chat: ChatKey) -> list[int]:
     """Name the turns of a chat that were told while no terms were kept."""
     key = chat_key(chat)
-    kept = {turn for turn, _ in tx.rows(KEPT, chat=key)}
-    return [turn for (turn,) in tx.rows(TOLD, chat=key) if turn not in kept]
+    kept = {turn for turn, _ in tx.rows(KEPT, chat=key)}.union(*(piece.turns for piece in pieces.places(tx, key)))
+    return [turn for (turn,) in tx.rows(ALL_TOLD, chat=key) if turn not in kept]
 
 
 def catch_up(tx: Transaction, chat: ChatKey, turns: Sequence[int], terms: Terms) -> None:
@@ -78,6 +86,20 @@ def catch_up(tx: Transaction, chat: ChatKey, turns: Sequence[int], terms: Terms)
     key = chat_key(chat)
     for turn in read(tx, chat, turns):
         add(tx, key, turn, terms)
+
+
+def put_together(tx: Transaction, chat: ChatKey) -> None:
+    """Put the terms of turns that are done into postings, which a search reads fast."""
+    key = chat_key(chat)
+    tx.hold(key)
+    done = [_to_entry(row) for row in tx.rows(DONE, chat=key)]
+    tx.many(DELETE, [{"of_chat": key, "of_turn": entry.turn} for entry in done])
+    pieces.put_together(tx, key, done)
+
+
+def _to_entry(row: Row) -> Entry:
+    turn, parent, at, terms = row
+    return Entry(turn, parent, at / 1e6, terms)
 
 
 def _row(chat: str, turn: Turn, terms: Terms) -> dict[str, Any]:
@@ -90,27 +112,39 @@ def cut_out(tx: Transaction, chat: str, turns: Collection[int], parents: Mapping
     """Forget turns, and note the new parents of those that lost theirs."""
     tx.many(DELETE, [{"of_chat": chat, "of_turn": turn} for turn in turns])
     entities.forget(tx, chat, turns)
+    pieces.mend(tx, chat, turns, {})
     _reparent(tx, chat, parents)
 
 
 def move(tx: Transaction, old: str, new: str, parents: Mapping[int, int | None]) -> None:
     """Give all of one chat to another, whose turns then have new parents."""
     tx.run(MOVE, of_chat=old, to=new)
+    pieces.move(tx, old, new)
     entities.move(tx, old, new)
     _reparent(tx, new, parents)
 
 
 def _reparent(tx: Transaction, chat: str, parents: Mapping[int, int | None]) -> None:
     tx.many(REPARENT, [{"of_chat": chat, "of_turn": turn, "parent": parent} for turn, parent in parents.items()])
+    pieces.mend(tx, chat, (), parents)
 
 
-def entries(tx: Transaction, chat: ChatKey) -> tuple[dict[int, Entry], int | None]:
-    """Read what the archive knows of all turns of a chat, and the chat's head."""
+def line(tx: Transaction, chat: ChatKey) -> tuple[Line, int]:
+    """Read the line of turns that leads to the head of a chat; how many of them are not put together yet."""
     key = chat_key(chat)
-    known = {turn: Entry(turn, parent, at / 1e6, said) for turn, parent, at, said in tx.rows(ENTRIES, chat=key)}
-    head = chats.state_of(tx, key, "").head
-    _add_open(tx, known, head)
-    return known, head
+    single = [_to_entry(row) for row in tx.rows(ENTRIES, chat=key)]
+    return _line(tx, key, [*pieces.read(tx, key), posted(single)]), len(single)
+
+
+def path(tx: Transaction, chat: str) -> set[int]:
+    """Read the turns that lead to the head of a chat."""
+    single = [Entry(turn, parent, 0, "") for turn, parent in tx.rows(KEPT, chat=chat)]
+    return set(_line(tx, chat, [*pieces.places(tx, chat), posted(single)]).turns)
+
+
+def _line(tx: Transaction, chat: str, known: Sequence[Postings]) -> Line:
+    head = chats.state_of(tx, chat, "").head
+    return Line(known, head, lambda turn: tx.value(PLACE, turn=turn))
 
 
 def read(tx: Transaction, chat: ChatKey, turns: Sequence[int]) -> list[Turn]:
@@ -119,32 +153,24 @@ def read(tx: Transaction, chat: ChatKey, turns: Sequence[int]) -> list[Turn]:
     return [turn for turn in map(to_turn, rows) if not turn.incognito]
 
 
-def _add_open(tx: Transaction, entries: dict[int, Entry], head: int | None) -> None:
-    """Add the places of turns that are still open, so that the way from the head to the root has no gap."""
-    named = {head, *(entry.parent for entry in entries.values())}
-    while missing := named - entries.keys() - {None}:
-        places = {turn: tx.value(PLACE, turn=turn) for turn in missing}
-        entries.update({turn: Entry(turn, parent, 0, "") for turn, parent in places.items() if turn is not None})
-        named = set(places.values())
-
-
-def path(tx: Transaction, chat: str) -> set[int]:
-    """Read the turns that lead to the head of a chat."""
-    entries = {turn: Entry(turn, parent, 0, "") for turn, parent in tx.rows(KEPT, chat=chat)}
-    head = chats.state_of(tx, chat, "").head
-    _add_open(tx, entries, head)
-    return set(chain({turn: entry.parent for turn, entry in entries.items()}, head, None))
-
-
 def faults(tx: Transaction, chat: str, parents: Mapping[int, int | None]) -> Iterator[str]:
-    """Check that the archive of a chat knows each turn by its parent."""
-    kept: dict[int, int | None] = dict(tx.rows(KEPT, chat=chat))
-    for turn, parent in parents.items():
-        if turn in kept and kept[turn] != parent:
+    """Check that the archive of a chat knows each turn once, and by its parent."""
+    kept: list[tuple[int, int | None]] = list(tx.rows(KEPT, chat=chat))
+    for piece in pieces.places(tx, chat):
+        kept += zip(piece.turns, (parent or None for parent in piece.parents), strict=True)
+    for turn, parent in kept:
+        if turn in parents and parents[turn] != parent:
             yield f"The archive of {chat} does not know the place of turn {turn}."
+    for turn, times in Counter(turn for turn, _ in kept).items():
+        if times > 1:
+            yield f"The archive of {chat} knows turn {turn} {times} times."
 
 
 def strays(tx: Transaction) -> Iterator[str]:
     """Check that the archive knows no turn that does not exist."""
-    for chat, turn in tx.rows(LOST):
+    lost = list(tx.rows(LOST))
+    for (chat,) in tx.rows(pieces.CHATS):
+        there = {turn for (turn,) in tx.rows(THERE, chat=chat)}
+        lost += [(chat, turn) for piece in pieces.places(tx, chat) for turn in piece.turns if turn not in there]
+    for chat, turn in lost:
         yield f"The archive of {chat} still knows turn {turn}, which does not exist there."

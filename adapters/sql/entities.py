@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from sqlalchemy import bindparam, delete, select, update
+from sqlalchemy import bindparam, delete, or_, select, update
 
 from adapters.sql.database import Transaction
 from adapters.sql.rows import TURN_COLUMNS, chat_key, is_id, to_turn
 from adapters.sql.statement import Statement, insert
-from adapters.sql.tables import ARCHIVE, ENTITY, TURN
+from adapters.sql.tables import ENTITY, TURN
 from core.conversation import Turn
 from core.kept import storable
 from core.messages import ChatKey
@@ -18,20 +18,18 @@ from core.terms import Terms
 LOOKED_AT = ""
 """The key of the row that says of a turn that names were looked for in it."""
 _in_chat = ENTITY.c.chat == bindparam("in_chat")
+_turn = TURN.alias("of_chat")
 _looked_at = select(ENTITY.c.turn).where(
-    ENTITY.c.chat == ARCHIVE.c.chat, ENTITY.c.key == LOOKED_AT, ENTITY.c.turn == ARCHIVE.c.turn
+    ENTITY.c.chat == _turn.c.chat, ENTITY.c.key == LOOKED_AT, ENTITY.c.turn == _turn.c.id
 )
+_not_looked_at = select(_turn.c.id).where(_turn.c.chat == bindparam("in_chat"), ~_looked_at.exists())
+TOLD = or_(TURN.c.state != "received", TURN.c.answer.is_not(None))
+"""What is looked at: turns that are no longer open, and those that have an answer."""
 UNNAMED = Statement(
-    select(*TURN_COLUMNS)
-    .join(ARCHIVE, ARCHIVE.c.turn == TURN.c.id)
-    .where(ARCHIVE.c.chat == bindparam("in_chat"), ~_looked_at.exists())
-    .order_by(TURN.c.id)
-    .limit(bindparam("limit"))
+    select(*TURN_COLUMNS).where(TURN.c.id.in_(_not_looked_at), TOLD).order_by(TURN.c.id).limit(bindparam("limit"))
 )
 NOTE = Statement(insert(ENTITY).values({c: bindparam(c.name) for c in ENTITY.c}).on_conflict_do_nothing())
-IS_THERE = Statement(
-    select(ARCHIVE.c.turn).where(ARCHIVE.c.chat == bindparam("in_chat"), ARCHIVE.c.turn == bindparam("of"))
-)
+IS_THERE = Statement(select(TURN.c.id).where(TURN.c.chat == bindparam("in_chat"), TURN.c.id == bindparam("of")))
 ALL = Statement(
     select(ENTITY.c.name, ENTITY.c.turn)
     .where(_in_chat, ENTITY.c.key != LOOKED_AT)

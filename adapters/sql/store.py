@@ -52,6 +52,12 @@ from core.store import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt,
 from core.terms import Stem, Terms
 from core.usage import Spent
 
+SINGLE = 200
+"""Turns that are not put together yet, above which a search has it done."""
+
+LONG = 1000
+"""Turns above which a search is done in a thread of its own, since it would hold others up."""
+
 
 class SqlStore:
     """A ConversationStore in a SQLite database; get one from `open_store`."""
@@ -127,12 +133,20 @@ class SqlStore:
 
     async def search(self, chat: ChatKey, query: Query) -> Sequence[Turn]:
         await self._catch_up(chat)
-        entries, head = await self._database.read(archive.entries, chat)
-        hits = await asyncio.to_thread(found, entries, head, query, self._terms)  # long chats hold nobody up
+        line, single = await self._database.read(archive.line, chat)
+        if single > SINGLE:
+            await self.index(chat)
+        if len(line.turns) > LONG:
+            hits = await asyncio.to_thread(found, line, query, self._terms)
+        else:
+            hits = found(line, query, self._terms)
         return await self._database.read(archive.read, chat, hits) if hits else []
 
-    async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
+    async def index(self, chat: ChatKey) -> None:
         await self._catch_up(chat)
+        await self._database.write(archive.put_together, chat)
+
+    async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
         return await self._database.read(entities.unnamed, chat, limit)
 
     async def _catch_up(self, chat: ChatKey) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from sqlalchemy import BigInteger, Index, Integer, String, Text, UniqueConstraint, text
+from sqlalchemy import BigInteger, Index, Integer, LargeBinary, String, Text, UniqueConstraint, text
 from sqlalchemy.orm import registry
 from sqlmodel import AutoString, Field, SQLModel
 
@@ -293,9 +293,9 @@ class MoveRow(Row, table=True):
 
 
 class ArchiveRow(Row, table=True):
-    """The terms a turn is found by: of what was said, and of the answer. By chat, so that a search reads no other's.
+    """The terms a turn is found by: of what was said, and of the answer, until they are put together in `PostingsRow`.
 
-    `parent` and `at` are the turn's.
+    By chat, so that a search reads no other's. `parent` and `at` are the turn's.
     """
 
     __tablename__ = "archive"
@@ -340,6 +340,22 @@ class UsageRow(Row, table=True):
     memory: int = Field(sa_type=BigInteger)
 
 
+class PostingsRow(Row, table=True):
+    """Many turns of a chat by the terms that they say, put together of as many `ArchiveRow`s.
+
+    `places` are the turns, their parents, times and lengths: eight bytes each, the lowest first.
+    """
+
+    __tablename__ = "postings"
+    __table_args__ = (NEVER_REUSED,)
+
+    id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
+    chat: str = Field(index=True)
+    places: bytes = Field(sa_type=LargeBinary)
+    terms: str = Field(sa_type=Text)
+    says: str = Field(sa_type=Text)
+
+
 class DutyRow(Row, table=True):
     """Who serves a bot has its latest `term`: a number that rises each time it is taken by a process."""
 
@@ -372,5 +388,5 @@ PERSON, FACT, CHANGE, SOURCE = (METADATA.tables[name] for name in ("person", "fa
 JOB, AUDIT, BUTTON = (METADATA.tables[name] for name in ("job", "audit", "button"))
 ALLOW, BLOCK, PAIRING, MOVE = (METADATA.tables[name] for name in ("allow", "block", "pairing", "move"))
 LINK, LINK_CODE, WRONG_CODE = (METADATA.tables[name] for name in ("link", "link_code", "wrong_code"))
-ARCHIVE, ENTITY, NOTE = (METADATA.tables[name] for name in ("archive", "entity", "note"))
+ARCHIVE, ENTITY, NOTE, POSTINGS = (METADATA.tables[name] for name in ("archive", "entity", "note", "postings"))
 BOT, USAGE = METADATA.tables["bot"], METADATA.tables["usage"]

@@ -10,7 +10,7 @@ from core.conversation import Conversation, Turn
 from core.errors import ToolError
 from core.llm import LLM, TokenCounter
 from core.memory.excerpts import excerpts
-from core.memory.memory import Memory
+from core.memory.memory import Compaction, Memory
 from core.memory.pointing import Pointing, pointing_back
 from core.prompt import Prompt
 from core.search import Query
@@ -21,6 +21,8 @@ from core.zones import zone_here
 USE = """search_memory finds what was said earlier in this chat, also long ago and outside of what you see here. When \
 asked about something of earlier that you do not see, search before you say that you don't know."""
 NOTHING = "nothing was found; other words, or those of another language that is spoken here, may find it"
+LIMIT, TOKENS = 10, 530
+"""Turns that are found at most, and what they cost at most as they are shown, in tokens."""
 FEW = 3
 """Turns below which what is found by words is filled up with the rest of the time pointed to."""
 
@@ -28,7 +30,7 @@ FEW = 3
 class Archive(Memory):
     """Finds turns by what was said in them: at most `limit` at once, which cost at most `tokens` in the prompt."""
 
-    def __init__(self, *, limit: int = 10, tokens: int = 530) -> None:
+    def __init__(self, *, limit: int = LIMIT, tokens: int = TOKENS) -> None:
         self.limit = limit
         self.tokens = tokens
         self._tool = Tool("search_memory", self.search_memory)
@@ -65,6 +67,10 @@ class Archive(Memory):
         if pointing.since is not None and not found:
             found += await self._store.search(here.chat, replace(query, since=None, until=None))
         return found[: self.limit]
+
+    async def compact(self, conversation: Conversation, work: Compaction) -> None:
+        """Make what was said fast to search."""
+        await work.store.index(conversation.chat)
 
     def tools(self, conversation: Conversation) -> Sequence[Tool]:
         """Give `search_memory`, unless the person wants nothing remembered."""

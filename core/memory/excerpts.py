@@ -18,7 +18,13 @@ LEAD = 60
 
 
 def excerpts(turns: Sequence[Turn], text: str, counter: TokenCounter, tokens: int, zone: tzinfo) -> list[str]:
-    """Give a line for each turn, best first as they are given, until they would cost more than `tokens`; by time."""
+    """Give a line for each turn that is shown, in the order they were said."""
+    lines = shown(turns, text, counter, tokens, zone)
+    return [lines[turn] for turn in sorted(lines)]
+
+
+def shown(turns: Sequence[Turn], text: str, counter: TokenCounter, tokens: int, zone: tzinfo) -> dict[int, str]:
+    """Give a line for each turn, best first as they are given; what would make them cost over `tokens` is left out."""
     chosen: dict[int, str] = {}
     words = [word for word in words_of(text.casefold()) if len(word) > 2]
     for turn in turns:
@@ -27,7 +33,7 @@ def excerpts(turns: Sequence[Turn], text: str, counter: TokenCounter, tokens: in
         if cost <= tokens:
             tokens -= cost
             chosen[turn.id] = line
-    return [chosen[turn] for turn in sorted(chosen)]
+    return chosen
 
 
 def excerpt(turn: Turn, words: Sequence[str], zone: tzinfo, bot: str = "you") -> str:

@@ -17,7 +17,12 @@ TOPIC = ChatKey("telegram", "-1002471352452", "18")
 
 
 async def search(store: ConversationStore, text: str, chat: ChatKey = PRIVATE_CHAT, **more: object) -> Sequence[Turn]:
-    return await store.search(chat, Query(text, **more))  # type: ignore[arg-type]
+    """Search what was told in a chat, as it is and once it is put into its fast form: both find the same."""
+    query = Query(text, **more)  # type: ignore[arg-type]
+    found = await store.search(chat, query)
+    await store.index(chat)
+    assert await store.search(chat, query) == found
+    return found
 
 
 async def words(store: ConversationStore, text: str, chat: ChatKey = PRIVATE_CHAT, **more: object) -> list[str]:
@@ -97,13 +102,17 @@ async def test_a_time_alone_gives_the_latest_of_it(store: ConversationStore) -> 
 
 async def test_an_erased_turn_is_found_no_more(store: ConversationStore) -> None:
     talk = Talk(store)
-    first, second, third = [await talk.says(text) for text in ("a zeppelin", "and bread", "a tiger")]
+    first, second, third = [await talk.says(text) for text in ("a zeppelin", "and bread 妈妈生日", "a tiger 生日")]
+    assert "and bread 妈妈生日" in await words(store, "bread tiger")
     await store.erase_turn(PRIVATE_CHAT, second.id)
-    assert await store.holds("bread") == []
+    assert await store.holds("bread") == [] == await store.holds("妈生")
+    assert await store.holds("生日") != []
     await store.erase_turn(PRIVATE_CHAT, first.id)
-    assert await words(store, "zeppelin bread tiger") == ["a tiger"]
+    assert await words(store, "zeppelin bread tiger") == ["a tiger 生日"]
     assert await store.holds("zeppelin") == []
-    assert third.id
+    await store.erase_turn(PRIVATE_CHAT, third.id)
+    assert await words(store, "zeppelin bread tiger") == []
+    assert await store.holds("生日") == []
 
 
 async def test_an_erased_chat_or_person_is_found_no_more(store: ConversationStore) -> None:
@@ -111,6 +120,8 @@ async def test_an_erased_chat_or_person_is_found_no_more(store: ConversationStor
     await private.says("a zeppelin")
     await group.says("a zeppelin", ANN)
     await group.says("a tiger", BOB)
+    await store.index(PRIVATE_CHAT)
+    await store.index(GROUP)
     await store.erase_person(ANN)
     assert await words(store, "zeppelin") == []
     assert await words(store, "zeppelin tiger", GROUP) == ["a tiger"]
@@ -129,6 +140,18 @@ async def test_an_edited_message_is_found_by_its_new_words_only(store: Conversat
     assert await store.holds("zeppelin") == []
 
 
+async def test_an_edited_turn_is_found_among_those_that_came_later(store: ConversationStore) -> None:
+    talk = Talk(store)
+    first, *_ = [await talk.says(f"zeppelin {number}") for number in range(4)]
+    await store.index(PRIVATE_CHAT)
+    await store.edit(PRIVATE_CHAT, first.message.id, "an old tiger")
+    assert await store.holds("answer to zeppelin 0") == ["turn"]
+    assert (await words(store, "tiger"))[0] == "an old tiger"
+    await talk.says("a young tiger")
+    assert (await words(store, "tiger"))[:2] == ["a young tiger", "an old tiger"]
+    assert {"zeppelin 1", "zeppelin 2", "zeppelin 3"} <= set(await words(store, "zeppelin"))
+
+
 async def test_what_was_edited_while_it_waited_is_found_as_it_is_then(store: ConversationStore) -> None:
     arrived = await Talk(store).arrives("a zeppelin")
     await store.edit(PRIVATE_CHAT, arrived.id, "a tiger")
@@ -142,6 +165,8 @@ async def test_a_chat_that_moves_is_found_where_it_went(store: ConversationStore
     old, new = ChatKey("telegram", "-100"), ChatKey("telegram", "-1001")
     await Talk(store, old).says("a zeppelin")
     await Talk(store, new).says("a tiger")
+    await store.index(old)
+    await store.index(new)
     await store.move_chat(old, new)
     assert await words(store, "zeppelin tiger", old) == []
     assert sorted(await words(store, "zeppelin tiger", new)) == ["a tiger", "a zeppelin"]
@@ -156,6 +181,20 @@ async def test_a_branch_that_was_left_is_not_found(store: ConversationStore) -> 
     assert await words(store, "tiger zeppelin") == ["a zeppelin"]
     await store.move_head(await talk.loaded(), here.head, asides=[])
     assert await words(store, "tiger") != []
+
+
+async def test_a_talk_of_many_turns_and_answers_made_anew_is_one_line(store: ConversationStore) -> None:
+    talk = Talk(store)
+    for number in range(12):
+        turn = await talk.says(f"zeppelin {number}")
+        if number % 4 == 0:
+            anew = await store.retry(await talk.loaded(), turn, tokens=3, at=START)
+            await store.save(replace(anew, state=State.DELIVERED, answer=Answer("a tiger")))
+        if number % 5 == 0:
+            await store.index(PRIVATE_CHAT)
+    assert sorted(await words(store, "zeppelin", limit=20)) == sorted(f"zeppelin {n}" for n in range(12))
+    tigers = [turn.message.text for turn in await search(store, "tiger", limit=20) if turn.answer == Answer("a tiger")]
+    assert sorted(tigers) == ["zeppelin 0", "zeppelin 4", "zeppelin 8"]
 
 
 async def test_any_text_can_be_looked_for(store: ConversationStore) -> None:

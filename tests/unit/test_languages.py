@@ -9,6 +9,7 @@ import pytest
 
 from adapters.inmemory import InMemoryStore
 from adapters.snowball import stem
+from core.conversation import State
 from core.search import Query
 from tests.contract.talk import PRIVATE_CHAT, Talk
 from tests.questions import ASKED, FILLER
@@ -22,7 +23,7 @@ async def found(said: Sequence[tuple[str, str]]) -> list[str]:
     talk = Talk(store)
     for text in (*[text for text, _ in said], *FILLER):
         turn = await talk.opens(text)
-        await store.save(replace(turn, answer=None))
+        await store.save(replace(turn, state=State.DELIVERED))
     missed = []
     for text, question in said:
         hits = await store.search(PRIVATE_CHAT, Query(question, limit=FIRST))

@@ -266,6 +266,17 @@ def upgrade() -> None:
         postgresql_where=sa.text("state IN ('received', 'answered')"),
     )
     op.create_table(
+        "postings",
+        sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
+        sa.Column("chat", KEY, nullable=False),
+        sa.Column("places", sa.LargeBinary(), nullable=False),
+        sa.Column("terms", sa.Text(), nullable=False),
+        sa.Column("says", sa.Text(), nullable=False),
+        sa.PrimaryKeyConstraint("id"),
+        sqlite_autoincrement=True,
+    )
+    op.create_index(op.f("ix_postings_chat"), "postings", ["chat"], unique=False)
+    op.create_table(
         "segment",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("chat", KEY, nullable=False),
