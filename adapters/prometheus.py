@@ -12,6 +12,7 @@ from prometheus_client.aiohttp import make_aiohttp_handler
 
 from core.errors import ConfigError, KeepmindError
 from core.llm import Usage
+from core.prices import Prices
 from core.prompt import Row
 
 _SECONDS = (0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
@@ -21,15 +22,20 @@ Ready = Callable[[], Awaitable[str]]
 
 
 class PrometheusMeter:
-    """A Meter that keeps everything for Prometheus, under names that begin with `keepmind_`."""
+    """A Meter that keeps everything for Prometheus, under names that begin with `keepmind_`.
 
-    def __init__(self) -> None:
+    What a request costs is counted where the price of its model is known.
+    """
+
+    def __init__(self, prices: Prices = Prices()) -> None:  # noqa: B008 -- frozen
+        self._prices = prices
         self.registry = CollectorRegistry()
         self._turns = self._histogram("turn_seconds", "Turns.", "platform outcome", _SECONDS)
         self._parts = self._histogram("part_seconds", "Parts of answering.", "part", _SECONDS)
         self._prompts = self._histogram("prompt_tokens", "Tokens of prompts.", "section", _TOKENS)
         self._asked = self._histogram("model_seconds", "Requests to the model.", "purpose outcome", _SECONDS)
         self._tokens = self._counter("model_tokens", "Tokens as the server counts them.", "purpose model kind")
+        self._cost = self._counter("cost", "What requests cost, in the currency of the prices.", "purpose model")
         self._chunks = self._counter("chunks", "What became of chunks.", "platform outcome")
         self._jobs = self._counter("jobs", "Durable jobs.", "kind outcome")
         self._late = self._histogram("job_lag_seconds", "From when a job was due to its begin.", "kind", _SECONDS)
@@ -67,6 +73,8 @@ class PrometheusMeter:
         if usage is not None:
             for kind in ("prompt", "completion", "cached"):
                 self._tokens.labels(purpose, model, kind).inc(getattr(usage, kind))
+            if price := self._prices.known(model):
+                self._cost.labels(purpose, model).inc(max(price.of(usage), 0))
 
     def chunk(self, platform: str, outcome: str) -> None:
         """Count what became of a chunk."""

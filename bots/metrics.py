@@ -8,6 +8,7 @@ from contextlib import asynccontextmanager
 
 from adapters.prometheus import PrometheusMeter, served
 from bots.app import App
+from bots.budgets import prices
 from config.settings import Settings
 
 logger = logging.getLogger("keepmind")
@@ -34,7 +35,7 @@ async def open_meter(settings: Settings) -> AsyncIterator[Watched | None]:
     if chosen.port is None:
         yield None
         return
-    meter = Watched()
+    meter = Watched(prices(settings))
     async with served(meter, meter.ready, chosen.host, chosen.port) as port:
         logger.info("metrics, health and readiness on http://%s:%s", chosen.host, port)
         yield meter
@@ -45,4 +46,7 @@ def watch(meter: Watched | None, app: App) -> None:
     if meter is not None:
         meter.app = app
         meter.watch("waiting", "Messages and commands that wait for their turn.", lambda: app.engine.waiting)
+        meter.watch(
+            "budget_used", "Part of the bot's budget that is used; 0 without.", lambda: app.engine.shared.ledger.used
+        )
         meter.watch("busy_chats", "Chats with something in progress.", lambda: app.engine.busy)

@@ -149,6 +149,12 @@ class Ledger:
         found = [*found, *await self._of(where, self.budget.chat, "chat")]
         return found if message.anonymous else [*found, *await self._of(message.sender, self.budget.person, "person")]
 
+    @property
+    def used(self) -> float:
+        """The part of the bot's budget that is used, as far as is known without looking."""
+        tally = self._tallies.get(None)
+        return 0.0 if tally is None else _tightest(self._standings(tally, self.budget.bot, "bot")).part
+
     def is_near(self, standing: Standing) -> bool:
         """Say whether so much is used that the bot saves."""
         return standing.part >= self.budget.near
@@ -173,7 +179,9 @@ class Ledger:
     async def _of(self, key: Key, limit: Limit, whose: Whose) -> Sequence[Standing]:
         if not (limit.day or limit.month):
             return ()
-        tally = await self._tally(key)
+        return self._standings(await self._tally(key), limit, whose)
+
+    def _standings(self, tally: Tally, limit: Limit, whose: Whose) -> Sequence[Standing]:
         by_day = Standing(tally.today, limit.day, whose, "day", self.begins(next_day(tally.day)))
         by_month = Standing(tally.month, limit.month, whose, "month", self.begins(next_month(tally.day)))
         return [standing for standing in (by_day, by_month) if standing.limit]

@@ -205,8 +205,9 @@ class Exchange:
         return self._shared.clock.now() - at > timedelta(minutes=self._shared.limits.open_turn_minutes)
 
     async def _keep(self, turn: Turn, jobs: Sequence[Job] = ()) -> None:
-        """Store a turn with what was spent on it."""
-        await self._shared.store.save(turn, jobs=jobs, spent=self._bill.spent)
+        """Store a turn with what was spent on it; what is said incognito is nobody's."""
+        spent = [one.nameless for one in self._bill.spent] if turn.incognito else self._bill.spent
+        await self._shared.store.save(turn, jobs=jobs, spent=spent)
         self._bill.clear()
 
     async def _unless_stopped(self, work: Coroutine[None, None, Reply | None]) -> Reply | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
+from core.llm import Usage
 from core.usage import Spent
 
 MILLION = 1_000_000
@@ -18,10 +19,10 @@ class Price:
     cached: float
     completion: float
 
-    def of(self, spent: Spent) -> float:
-        """Give what an entry cost."""
-        asked = (spent.prompt - spent.cached) * self.prompt + spent.cached * self.cached
-        return (asked + spent.completion * self.completion) / MILLION
+    def of(self, took: Usage | Spent) -> float:
+        """Give what a request, or several, cost."""
+        asked = (took.prompt - took.cached) * self.prompt + took.cached * self.cached
+        return (asked + took.completion * self.completion) / MILLION
 
 
 @dataclass(frozen=True)

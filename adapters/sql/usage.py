@@ -55,8 +55,8 @@ DELETE_OF_CHAT = Statement(delete(USAGE).where(_of_chat))
 
 
 def spend(tx: Transaction, spent: Sequence[Spent]) -> None:
-    """Add what was taken."""
-    for one in spent:
+    """Add what was taken; always in the same order, so that no two transactions wait for each other."""
+    for one in sorted(spent, key=_order) if len(spent) > 1 else spent:
         person = NOBODY if one.person is None else person_key(one.person)
         chat = NOWHERE if one.chat is None else chat_key(one.chat)
         tx.run(
@@ -72,6 +72,10 @@ def spend(tx: Transaction, spent: Sequence[Spent]) -> None:
             completion=one.completion,
             memory=one.memory,
         )
+
+
+def _order(one: Spent) -> tuple[str, ...]:
+    return str(one.person), one.day.isoformat(), str(one.chat), one.model, one.purpose
 
 
 def spent(tx: Transaction, since: date, person: Person | None, chat: ChatKey | None) -> list[Spent]:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import aclosing
 from dataclasses import replace
 
-from bots.doctor import access, database, discord, machine, model, telegram
+from bots.doctor import access, costs, database, discord, machine, model, telegram
 from bots.doctor.finding import Check, Finding, broken, refused
 from bots.logging import Redaction, secrets
 from config.settings import Settings
@@ -42,6 +42,7 @@ def _checks(settings: Settings, now: Callable[[], float], listening: int) -> Seq
         *telegram.checks(settings, now, listening),
         *discord.checks(settings, now),
         *model.checks(settings),
+        *costs.checks(settings),
         *database.checks(settings),
         *access.checks(settings),
         *machine.checks(settings, now),

@@ -42,6 +42,11 @@ def fine(room: str, about: str, says: str) -> Finding:
     return Finding(room, about, "fine", says)
 
 
+def advice(room: str, about: str, says: str, fix: str) -> Finding:
+    """Find what is well as it is, and what could be done all the same."""
+    return Finding(room, about, "fine", says, fix)
+
+
 def warning(room: str, about: str, says: str, fix: str) -> Finding:
     """Find what an operator should know of, though the bot runs."""
     return Finding(room, about, "warning", says, fix)

@@ -19,6 +19,7 @@ _TOOL = ToolSpec(
     "Note the city a person lives in.",
     {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]},
 )
+_SET_BY = {"fallback": "KEEPMIND_MODEL__FALLBACK", "cheaper": "KEEPMIND_BUDGET__MODEL"}
 _NO_TOOLS = (
     "Choose a model that calls functions, or set KEEPMIND_MODEL__CALLS_TOOLS=false; "
     "facts are then taken from what was said by a request of their own."
@@ -63,8 +64,9 @@ async def look_server(settings: Settings) -> AsyncGenerator[Finding, None]:
         yield _reports(answer)
         yield await _calls(settings, llm)
         yield _context(settings, llm)
-        if settings.model.fallback:
-            yield await _fallback(settings)
+        for about, name in (("fallback", settings.model.fallback), ("cheaper", settings.budget.model)):
+            if name:
+                yield await _other(settings, about, name)
 
 
 async def _streamed(llm: LLM, pieces: list[str]) -> Completion:
@@ -122,20 +124,18 @@ def _context(settings: Settings, llm: LLM) -> Finding:
     return fine(ROOM, "context", f"It holds {size}.")
 
 
-async def _fallback(settings: Settings) -> Finding:
+async def _other(settings: Settings, about: str, name: str) -> Finding:
+    """Ask another model of the same server."""
     from bots.models import open_model
     from core.errors import LLMError
 
-    name = settings.model.fallback or ""
     other = settings.model.model_copy(update={"name": name, "fallback": None, "retry_seconds": 0.0})
     async with open_model(settings.model_copy(update={"model": other})) as (llm, _):
         try:
             await llm.complete(Request((PromptMessage("user", _ASKED),), max_tokens=200))
         except LLMError as error:
-            return warning(
-                ROOM, "fallback", f"{name} does not answer: {error}", "Set KEEPMIND_MODEL__FALLBACK to another."
-            )
-    return fine(ROOM, "fallback", f"{name} answers too.")
+            return warning(ROOM, about, f"{name} does not answer: {error}", f"Set {_SET_BY[about]} to another.")
+    return fine(ROOM, about, f"{name} answers too.")
 
 
 async def _tokenizer(settings: Settings) -> AsyncGenerator[Finding, None]:

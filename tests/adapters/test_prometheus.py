@@ -12,6 +12,7 @@ from adapters.prometheus import PrometheusMeter, served
 from core.bot import Ports, build
 from core.errors import ConfigError, LLMRejected, StoreError
 from core.llm import Completion, Usage
+from core.prices import Price, Prices
 from tests.fakes import ScriptedLLM, WordCounter, World
 
 
@@ -46,6 +47,16 @@ async def test_a_talk_is_counted_by_kind_and_without_its_words() -> None:
     assert 'keepmind_prompt_tokens_count{section="all"} 1.0' in text
     assert "pears" not in text.lower()
     assert "anna" not in text.lower()
+
+
+async def test_what_requests_cost_is_counted_where_the_price_is_known() -> None:
+    meter = PrometheusMeter(Prices({"oracle": Price(1, 0.5, 10)}))
+    meter.asked("answer", "oracle-2", "stop", 1.0, Usage(1_000_000, 100_000, 500_000))
+    meter.asked("answer", "other", "stop", 1.0, Usage(1_000_000, 100_000))
+    async with served(meter, nothing_wrong, "127.0.0.1", 0) as port:
+        _, text = await looked(port)
+    assert 'keepmind_cost_total{model="oracle-2",purpose="answer"} 1.75' in text
+    assert 'keepmind_cost_total{model="other"' not in text
 
 
 async def test_failures_are_counted_by_their_kind() -> None:

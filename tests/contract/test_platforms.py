@@ -8,6 +8,7 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.adapter import Outgoing
+from core.budget import Budget, Limit
 from core.errors import Unreachable
 from core.messages import ChatKey
 from tests.adapters.discord.life import saying, until
@@ -67,6 +68,17 @@ async def test_a_command_is_answered_and_kept_out_of_the_conversation(stage: Sta
     await until(lambda: "/memory" in "".join(stage.seen()))
     assert await stage.turns() == []
     assert stage.llm.requests == []
+
+
+async def test_at_the_end_of_a_budget_one_sentence_is_said_and_usage_is_told(stage: Stage) -> None:
+    await stage.answered("one")
+    stage.engine.shared.ledger.budget = Budget(person=Limit(day=1))
+    assert "I have used up what I may spend on answers to you." in (await stage.answered("two"))[-1]
+    await stage.answered("three")
+    stage.say("/usage")
+    await until(lambda: any("Your budget of a day: " in text for text in stage.seen()))
+    assert len(stage.llm.requests) == 1
+    assert sum("I have used up" in text for text in stage.seen()) == 1
 
 
 async def test_it_serves_its_own_chats_and_no_others(stage: Stage) -> None:

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import os
 import subprocess
 import sys
 import time
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+
+from adapters.sql import open_store
+from core.messages import Person
+from core.usage import Spent
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = [
@@ -33,6 +39,7 @@ COMMANDS = [
     ["init"],
     ["doctor"],
     ["stats"],
+    ["usage"],
     ["version"],
 ]
 Done = subprocess.CompletedProcess[str]
@@ -139,6 +146,24 @@ def test_what_is_stored_is_counted_in_words_and_as_json(keepmind: Run) -> None:
     assert told["stored"]["turns"] == 0
     assert len(told["days"]) == 14
     assert set(told["days"][0]) == {"date", "turns", "answered", "failed", "people", "tokens"}
+
+
+def test_what_the_model_took_is_told_in_words_and_as_json(keepmind: Run, tmp_path: Path) -> None:
+    assert keepmind("usage").stdout == "No tokens were used of late.\n"
+    asyncio.run(_spend(tmp_path))
+    prices = {"KEEPMIND_BUDGET__PRICES": "m=1/0.5/10", "KEEPMIND_BUDGET__BOT_DAY": "2400"}
+    lines = keepmind("usage", **prices).stdout.splitlines()
+    assert lines[0] == "Today: 1,200 tokens in 1 request, 50% of them for memory; 0.0030 USD."
+    assert lines[-1].startswith("The budget of the bot of a day: 50% of 2,400 tokens are used; it begins anew at ")
+    told = json.loads(keepmind("usage", "--json", **prices).stdout)
+    assert (told["cost"], told["persons"], told["spent"][0]["prompt"]) == (0.003, [["telegram:42", 1200]], 1000)
+
+
+async def _spend(folder: Path) -> None:
+    took = Spent(datetime.now(UTC).date(), Person("telegram", "42"), None, "m", "answer", 1, 1000, 0, 200, 600)
+    store = await open_store(str(folder / "data" / "keepmind.db"))
+    await store.spend([took])
+    await store.aclose()
 
 
 def test_a_reader_that_goes_first_is_no_error(tmp_path: Path) -> None:

@@ -71,7 +71,7 @@ class Page:
 
     def __init__(self, findings: Sequence[Finding]) -> None:
         self.findings = findings
-        assert all(bool(one.fix) is (one.level != "fine") for one in findings)
+        assert all(one.fix for one in findings if one.level != "fine")
 
     def of(self, room: str, about: str) -> Finding:
         """The only finding about something."""
@@ -332,6 +332,24 @@ async def test_a_context_that_nobody_knows_is_found_until_it_is_told(tmp_path: P
 async def test_a_fallback_that_does_not_answer_is_found(tmp_path: Path, model: ModelServer) -> None:
     found = (await look(tmp_path, asking(model, KEEPMIND_MODEL__FALLBACK="spare"))).of("model", "fallback")
     assert (found.level, found.says) == ("fine", "spare answers too.")
+
+
+async def test_a_cheaper_model_that_does_not_answer_is_found(tmp_path: Path, model: ModelServer) -> None:
+    found = (await look(tmp_path, asking(model, KEEPMIND_BUDGET__MODEL="cheap"))).of("model", "cheaper")
+    assert (found.level, found.says) == ("fine", "cheap answers too.")
+
+
+async def test_prices_and_budgets_that_are_not_set_are_advised(tmp_path: Path, model: ModelServer) -> None:
+    names = asking(model, KEEPMIND_MODEL="m-1", KEEPMIND_BUDGET__MODEL="m-2")
+    page = await look(tmp_path, names)
+    price, budget = page.of("model", "price"), page.of("model", "budget")
+    assert price.level == budget.level == "fine"
+    assert price.fix == "Set KEEPMIND_BUDGET__PRICES=m-1=PROMPT/CACHED/COMPLETION,m-2=PROMPT/CACHED/COMPLETION."
+    assert budget.says == "None is set: nothing limits what is spent."
+    names |= {"KEEPMIND_BUDGET__PRICES": "m=1/0.5/2,m-2=0/0/0", "KEEPMIND_BUDGET__BOT_DAY": "100000"}
+    page = await look(tmp_path, names)
+    assert page.of("model", "price").says == "The price of m-1, m-2 is known, in USD."
+    assert page.of("model", "budget").says == "Tokens at most: the bot a day 100,000."
 
 
 async def test_without_a_server_the_small_model_is_named(tmp_path: Path) -> None:

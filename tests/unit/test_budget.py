@@ -174,6 +174,8 @@ async def test_what_is_said_incognito_counts_and_is_not_kept_at_the_end_either()
     await world.say("one")
     assert (await world.said("secret thing")).endswith("You are incognito, so what you say until then is not kept.")
     assert await world.store.holds("secret thing") == []
+    assert await world.store.spent(START.date(), person=Person("test", "anna")) == []
+    assert [one.tokens for one in await world.store.spent(START.date())] == [100]
     assert await world.store.open_turns() == []
 
 

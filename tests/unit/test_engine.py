@@ -21,7 +21,7 @@ from core.store import Job
 from core.tools import tool
 from core.usage import Spent
 from tests.driving import ANNA, HeldAdapter, Life, alive, hold, kill, turns, until, waits
-from tests.fakes import FakeAdapter, HeldClock, ScriptedLLM, World, calling, check_request, echo
+from tests.fakes import START, FakeAdapter, HeldClock, ScriptedLLM, World, calling, check_request, echo
 
 
 async def test_two_messages_in_one_instant_are_answered_one_after_the_other() -> None:
@@ -548,6 +548,7 @@ async def test_after_a_kill_at_any_step_the_message_is_stored_once_and_answered_
         assert sorted(set(finals)) == sorted(finals), "no chunk is shown twice"
         assert sum(not s.out.final for s in adapter.shown) <= 1, "at most a preview whose id never came back"
         assert await store.verify() == []
+        assert [one.requests for one in await store.spent(START.date())] == [1], "what it took is counted once"
         if survived:
             break
     assert last > 8
