@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import UTC, date, datetime
 
 from pydantic import ValidationError
 from pydantic_core import to_json
@@ -20,7 +21,7 @@ from core.exported import Account, Export, ExportedChat
 from core.facts import Change, Fact, Item, Source
 from core.kept import bare, misplaced, moved
 from core.messages import PRIVATE, ChatKey, Message, Person
-from core.notes import LONGEST_KEY, Note
+from core.notes import LONGEST_KEY, MOST_NOTES, Note
 from core.secrets import holds_secret
 from core.translation import marked, spoken
 from core.zones import zone_of
@@ -35,6 +36,7 @@ NO_EXPORT = marked("I can't import this file: it is no export of mine, or it is 
 OTHER_VERSION = marked("I can't import this file: I don't know its version, {version}.")
 OF_OTHERS = marked("I can't import this file: what somebody else said stands in it as yours.")
 REFUSED = marked("I can't import this file: {reason}.")
+_LONG_AGO = datetime(1970, 1, 1, tzinfo=UTC)
 _TOOL = re.compile(r"[A-Za-z0-9_.-]{1,128}")
 
 
@@ -75,8 +77,10 @@ class Importing:
     @property
     def scopes(self) -> list[str]:
         """The scopes that make sense here: groups only for the account that was in them."""
-        own = self.export.person == str(self.person)
-        return sorted({PRIVATE, *self.export.facts, *self.export.changes, *self.export.notes}) if own else [PRIVATE]
+        brought = {*self.export.facts, *self.export.changes, *self.export.notes}
+        if not all(map(_is_scope, brought)):
+            raise _damaged("facts")
+        return sorted({PRIVATE, *brought}) if self.export.person == str(self.person) else [PRIVATE]
 
     def accounts(self, linked: Sequence[Person]) -> list[Account]:
         """Give the accounts whose facts are brought along: those linked with the person here have theirs already."""
@@ -117,7 +121,10 @@ class Importing:
 
     def notes(self, accounts: Iterable[Account], scope: str, draft: FactDraft) -> list[Note]:
         """Give the notes of a scope, held to the draft's rules."""
-        return [self._note(note, draft) for account in accounts for note in account.notes.get(scope, ())]
+        notes = [note for account in accounts for note in account.notes.get(scope, ())]
+        if any(count > MOST_NOTES for count in Counter(note.memory for note in notes).values()):
+            raise _damaged("notes")
+        return [self._note(note, draft) for note in notes]
 
     def _note(self, note: Note, draft: FactDraft) -> Note:
         if not (0 < len(note.memory) <= LONGEST_KEY and 0 < len(note.key) <= LONGEST_KEY and note.text):
@@ -149,7 +156,7 @@ class Importing:
         return talk
 
     def _turn(self, turn: Turn, turns: Mapping[int, Turn]) -> Turn:
-        if not turn.messages or turn.at.tzinfo is None or not all(map(_is_whole, turn.rounds)):
+        if not turn.messages or not all(map(_is_whole, turn.rounds)):
             raise _damaged("turns")
         if any(str(m.sender) != self.export.person or m.anonymous for m in turn.messages):
             raise CommandError(spoken(OF_OTHERS))
@@ -166,16 +173,21 @@ class Importing:
             turn.rounds,
             turn.answer,
             failure=failure,
-            at=min(turn.at, self.now),
+            at=self._time(turn.at),
             inside=turn.inside,
             retry_of=_answered_first(turn, turns),
         )
 
     def _message(self, message: Message) -> Message:
-        if message.sent_at.tzinfo is None:
-            raise _damaged("turns")
-        said = replace(bare(message), sender=self.person, private=True, incognito=False, pressed="")
+        sent_at = self._time(message.sent_at)
+        said = replace(bare(message), sender=self.person, sent_at=sent_at, private=True, incognito=False, pressed="")
         return moved(said, self.chat)
+
+    def _time(self, at: datetime) -> datetime:
+        """Give a time as one that has been: no machine can tell of what is long before, or is to come."""
+        if at.tzinfo is None:
+            raise _damaged("turns")
+        return min(max(at, _LONG_AGO), self.now)
 
 
 def chosen(settings: PersonSettings, here: PersonSettings) -> PersonSettings:
@@ -237,6 +249,13 @@ def _is_object(arguments: str) -> bool:
     try:
         return isinstance(json.loads(arguments or "{}"), dict)
     except (ValueError, RecursionError):
+        return False
+
+
+def _is_scope(scope: str) -> bool:
+    try:
+        return scope == PRIVATE or (len(scope) < MOST_QUOTE and ChatKey.parse(scope).scope == scope)
+    except ValueError:
         return False
 
 

@@ -7,10 +7,12 @@ import copy
 import json
 from collections.abc import Callable
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+from adapters.sql import open_store
 from core.exported import Export
 from core.messages import Attachment, ChatKey, Person
 from tests.export_schema import PATH, written
@@ -324,6 +326,7 @@ BROKEN: dict[str, tuple[Callable[[Data], None], str]] = {
     "turns without messages": (in_chat(set_in("turns/3/messages", [])), "damaged (turns)"),
     "a turn that is its own parent": (in_chat(set_in("turns/3/parent", 10**9)), "damaged (turns)"),
     "two turns of one id": (in_chat(lambda chat: chat["turns"].append(chat["turns"][0])), "damaged (turns)"),
+    "a scope that is none": (lambda data: data["facts"].update({"../../etc": []}), "damaged (facts)"),
     "one message in two turns": (in_chat(said_twice), "damaged (turns)"),
     "a parent that is not there": (in_chat(set_in("turns/3/parent", 0)), "damaged (turns)"),
     "a head that is not there": (in_chat(set_in("head", 10**9)), "damaged (turns)"),
@@ -372,6 +375,30 @@ async def test_what_is_no_export_is_refused_in_one_sentence(data: bytes | str, t
     reply = await import_into(a_world(), data)
     assert told in reply
     assert len(reply) < 200
+
+
+LONG_AGO = "0001-01-01T00:00:00+14:00"
+
+
+@pytest.mark.parametrize("path", ["turns/3/at", "turns/3/messages/0/sent_at"])
+@pytest.mark.parametrize("at", [LONG_AGO, "9999-12-31T23:59:59-14:00"])
+async def test_a_time_that_no_machine_can_tell_does_no_harm(path: str, at: str, tmp_path: Path) -> None:
+    data, world = await exported(await a_life()), a_world(store=await open_store(str(tmp_path / "keepmind.db")))
+    set_in(path, at)(chat_of(data))
+    data["changes"]["private"][0]["at"] = at
+    assert "Imported." in await import_into(world, data, "bea")
+    await world.say("hi", "bea")
+    assert "line 29" in world.prompt()
+    assert "Imported." in await import_into(a_world(), await exported(world, "bea"), "cleo")
+    assert await world.store.verify() == []
+    await world.store.aclose()
+
+
+async def test_no_more_notes_come_along_than_a_memory_may_keep() -> None:
+    data = await exported(await a_life())
+    note = {"memory": "mine:ToDo", "text": "t", "chat": "test:anna", "turn": 1}
+    data["notes"] = {"private": [note | {"key": str(n)} for n in range(201)]}
+    assert "damaged (notes)" in await import_into(a_world(), data, "bea")
 
 
 async def test_a_quote_that_holds_a_secret_is_not_kept() -> None:
