@@ -298,9 +298,10 @@ def _named_in(text: str) -> tuple[Attachment, ...]:
         return ()
     try:
         path = Path(words.strip()).expanduser()
-        if not path.is_file() or path.stat().st_size > MOST_FILE:
+        if not path.is_file():
             return ()
-        data = path.read_bytes()
+        with path.open("rb") as file:
+            data = file.read(MOST_FILE + 1)  # one byte too many shows that it is too large
     except (OSError, ValueError, RuntimeError):
         return ()
     return (Attachment("file", path.name, text=data.decode("utf-8", "replace"), data=data),)

@@ -40,6 +40,10 @@ def _lines(view: dict[str, Any]) -> Iterator[str]:
         yield "\nFacts:"
     for fact in view["facts"]:
         yield from _fact(fact)
+    if view.get("notes"):
+        yield "\nNotes:"
+    for note in view.get("notes", ()):
+        yield f"  {note['key']}: {note['text']}  ({note['memory']}, {note['scope']})"
 
 
 def _fact(fact: dict[str, Any]) -> Iterator[str]:

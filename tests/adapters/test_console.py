@@ -20,7 +20,8 @@ from prompt_toolkit.output import DummyOutput
 
 from adapters.console import Command, ConsoleAdapter, Screen, place
 from core.adapter import Outgoing
-from core.errors import KeepmindError, Refused, StoreError, Unreachable
+from core.errors import CommandError, KeepmindError, Refused, StoreError, Unreachable
+from core.importing import read
 from core.messages import Attachment, ChatKey, Choice, Message, Person, Reply
 
 DEMO = ChatKey("console", "demo")
@@ -357,3 +358,11 @@ async def test_a_file_that_a_command_names_is_sent_with_it(tmp_path: Path) -> No
     (file,) = heard[0].attachments
     assert (file.name, file.data, file.text) == ("an export.json", b'{"a": 1}', '{"a": 1}')
     assert [message.attachments for message in heard[1:]] == [(), (), ()]
+
+
+async def test_a_file_too_large_is_sent_as_one_so_that_it_is_said(tmp_path: Path) -> None:
+    with (tmp_path / "big.json").open("wb") as file:
+        file.truncate(200 * 2**20)
+    _, heard = await hold(f"/import {tmp_path}/big.json\n".encode())
+    with pytest.raises(CommandError, match="too large to import: I take up to 20 MB"):
+        read(heard[0].attachments[0].data)

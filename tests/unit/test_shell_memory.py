@@ -15,6 +15,7 @@ from bots.output import as_json, as_sentence, as_text
 from core.conversation import Answer, Segment, State, Turn
 from core.facts import Change, Fact, Item, Source
 from core.messages import ChatKey, Message, Person
+from core.notes import Note
 
 NOW = datetime(2026, 1, 2, tzinfo=UTC)
 DEMO, CLUB = ChatKey("console", "demo"), ChatKey("console", "club")
@@ -112,6 +113,14 @@ async def test_what_is_shown_reads_well(store: InMemoryStore, say: Say) -> None:
     fact = "  name: Анна  (console:anna, private; 2026-01-02, model: 'Меня зовут Анна')"
     assert as_text(seen).splitlines() == ["console:demo: 1 turns", "", "Facts:", fact]
     assert "Анна" in as_json(seen)
+
+
+async def test_the_notes_about_a_person_are_shown(store: InMemoryStore) -> None:
+    await store.note(ANNA, "private", Note("mine:ToDo", "buy milk", "2026-01-02", str(DEMO)))
+    assert as_text(await view(store, ANNA)).splitlines()[-2:] == [
+        "Notes:",
+        "  buy milk: 2026-01-02  (mine:ToDo, private)",
+    ]
 
 
 @pytest.mark.parametrize("whom", [DEMO, ANNA])
