@@ -74,24 +74,25 @@ class Answering:
 
     async def _complete(self, request: Request, prompt: Prompt, on_text: OnText | None) -> Completion:
         """Ask, and note what it took; of an answer that is stopped, what was asked and what has been heard of it."""
-        heard = Completion("", finish="interrupted")
+        heard = ""
 
         async def hear(text: str) -> None:
             nonlocal heard
-            heard = replace(heard, text=text)
+            heard = text
             if on_text is not None:
                 await on_text(text)
 
         try:
-            heard = await self.llm.complete(request, None if on_text is None else hear)
+            completion = await self.llm.complete(request, None if on_text is None else hear)
         except asyncio.CancelledError:
-            self._note(prompt, heard)
+            self._note(prompt, Completion(heard))
             raise
-        self._note(prompt, heard)
-        return heard
+        self._note(prompt, completion)
+        return completion
 
-    def _note(self, prompt: Prompt, heard: Completion) -> None:
-        self.bill.add("answer", heard.model, took(heard, self.counter, prompt.tokens), memory=prompt.remembered)
+    def _note(self, prompt: Prompt, completion: Completion) -> None:
+        usage = took(completion, self.counter, lambda: prompt.tokens)
+        self.bill.add("answer", completion.model, usage, memory=prompt.remembered)
 
     def _with_own_ids(self, calls: Sequence[ToolCall]) -> list[ToolCall]:
         """Give each call an id of its own within the turn: some servers count from zero in every answer."""

@@ -14,7 +14,7 @@ from core.llm import LLM
 from core.messages import ChatKey, Message, Person
 from core.prices import Prices
 from core.store import ConversationStore
-from core.usage import Bill, Spent
+from core.usage import Bill, Spent, whole
 
 Whose = Literal["person", "chat", "bot"]
 Period = Literal["day", "month"]
@@ -24,7 +24,6 @@ MOST_KEPT = 10_000
 """How many persons and chats are kept in mind; the one that was looked at longest ago is let go."""
 READ_AGAIN = timedelta(minutes=5)
 """How long what other processes store may go unseen."""
-NEVER = datetime.min.replace(tzinfo=UTC)
 TOLD_AGAIN = timedelta(hours=1)
 """How long somebody who was told that nothing is left is not told again."""
 
@@ -50,16 +49,21 @@ class Budget:
     near: float = 0.8
     near_tokens: int = 3000
 
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is any limit."""
+        return any(limit.day or limit.month for limit in (self.person, self.chat, self.bot))
+
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How one limit stands: how much of it is used, whose it is, when it begins anew."""
+    """How one limit stands: how much of it is used, whose it is, and the day it is of, or whose month it is of."""
 
     used: int = 0
     limit: int = 0
     whose: Whose = "bot"
     period: Period = "day"
-    until: datetime = NEVER
+    day: date = date.min
 
     @property
     def part(self) -> float:
@@ -70,6 +74,18 @@ class Standing:
     def is_over(self) -> bool:
         """Whether nothing is left."""
         return self.part >= 1
+
+    @property
+    def next(self) -> date:
+        """The day on which it begins anew."""
+        return self.day + timedelta(days=1) if self.period == "day" else next_month(self.day)
+
+    def until(self, zone: tzinfo) -> datetime:
+        """Give when it begins anew, its days being those of a time zone, in UTC."""
+        return datetime.combine(self.next, time(), zone).astimezone(UTC)
+
+
+UNLIMITED = Standing()
 
 
 @dataclass
@@ -138,6 +154,8 @@ class Ledger:
 
     async def standing(self, turn: Turn) -> Standing:
         """Say how the limit stands that matters most to a turn. Raises StoreError."""
+        if not self.budget.is_limited:
+            return UNLIMITED
         return _tightest(await self.standings(turn.message))
 
     async def standings(self, message: Message) -> Sequence[Standing]:
@@ -145,7 +163,7 @@ class Ledger:
         found = await self.bot_standings()
         if self.exempt(message):
             return found
-        where = ChatKey(message.chat.platform, message.chat.chat)
+        where = whole(message.chat)
         found = [*found, *await self._of(where, self.budget.chat, "chat")]
         return found if message.anonymous else [*found, *await self._of(message.sender, self.budget.person, "person")]
 
@@ -182,13 +200,9 @@ class Ledger:
         return self._standings(await self._tally(key), limit, whose)
 
     def _standings(self, tally: Tally, limit: Limit, whose: Whose) -> Sequence[Standing]:
-        by_day = Standing(tally.today, limit.day, whose, "day", self.begins(next_day(tally.day)))
-        by_month = Standing(tally.month, limit.month, whose, "month", self.begins(next_month(tally.day)))
+        by_day = Standing(tally.today, limit.day, whose, "day", tally.day)
+        by_month = Standing(tally.month, limit.month, whose, "month", tally.day)
         return [standing for standing in (by_day, by_month) if standing.limit]
-
-    def begins(self, day: date) -> datetime:
-        """Give when a day begins, in UTC."""
-        return datetime.combine(day, time(), self.zone).astimezone(UTC)
 
     async def _tally(self, key: Key) -> Tally:
         now = self.clock.now()
@@ -222,12 +236,7 @@ class Ledger:
 def _tightest(found: Sequence[Standing]) -> Standing:
     """Give the standing that matters: of those over their limit the last to begin anew, else the most used."""
     over = [one for one in found if one.is_over]
-    return max(over, key=lambda one: one.until) if over else max(found, key=lambda one: one.part, default=Standing())
-
-
-def next_day(day: date) -> date:
-    """Give the day after."""
-    return day + timedelta(days=1)
+    return max(over, key=lambda one: one.next) if over else max(found, key=lambda one: one.part, default=UNLIMITED)
 
 
 def next_month(day: date) -> date:

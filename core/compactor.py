@@ -154,7 +154,7 @@ class Compactor:
         """Put a job off while the bot has nothing left to spend; say whether that is so."""
         standing, now = await self._ledger.bot_standing(), self._clock.now()
         if standing.is_over:
-            due = min(standing.until, now + timedelta(seconds=self._limits.look_again))
+            due = min(standing.until(self._ledger.zone), now + timedelta(seconds=self._limits.look_again))
             await self._store.postpone(job, self._owner, due)
         return standing.is_over
 

@@ -432,12 +432,13 @@ class Exchange:
     async def _pause(self, conversation: Conversation, turn: Turn) -> Reply | None:
         """Keep what was said without asking the model, since nothing is left to spend; say so once in a while."""
         await self._end(turn, "budget")
-        reply = None
-        if self._shared.ledger.may_tell(turn.chat, turn.sender):
-            zone = self._composer.zone_for(conversation)
-            at = self._standing.until.astimezone(zone)
+        ledger, reply = self._shared.ledger, None
+        until = self._standing.until(ledger.zone)
+        if ledger.may_tell(turn.chat, turn.sender):
+            at = until.astimezone(self._composer.zone_for(conversation))
             reply = await self._apologise(sentences.spent(self._standing.whose, at, kept=not turn.incognito))
-        await self._shared.notices.spent(self._standing)
+        if self._standing.whose == "bot":
+            await self._shared.notices.spent(until)
         return reply
 
     async def _apologise(self, sentence: str) -> Reply:

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from core.adapter import Outgoing
-from core.budget import Standing
 from core.delivery import Delivery
 from core.messages import ChatKey, Person
 from core.translation import ENGLISH, marked, speaking, spoken
@@ -29,14 +28,14 @@ class Notices:
     language: str = ENGLISH
     _told: datetime | None = None
 
-    async def spent(self, standing: Standing) -> None:
+    async def spent(self, until: datetime) -> None:
         """Tell that the budget of the whole bot is used up, once until it begins anew."""
-        if standing.whose != "bot" or not standing.is_over or standing.until == self._told:
+        if until == self._told:
             return
-        self._told = standing.until
-        logger.warning("the budget of the bot is used up until %s", standing.until)
+        self._told = until
+        logger.warning("the budget of the bot is used up until %s", until)
         with speaking(self.language):
-            await self._tell(spoken(BOT_SPENT, until=standing.until))
+            await self._tell(spoken(BOT_SPENT, until=until))
 
     async def _tell(self, text: str) -> None:
         for admin in map(Person.parse, self.admins):

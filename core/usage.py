@@ -47,7 +47,12 @@ class Spent:
 
     def moved(self, chat: ChatKey) -> Spent:
         """The same, in another chat."""
-        return replace(self, chat=ChatKey(chat.platform, chat.chat))
+        return replace(self, chat=whole(chat))
+
+
+def whole(chat: ChatKey) -> ChatKey:
+    """Give a chat without its topic: its topics share one budget."""
+    return chat if chat.topic is None else ChatKey(chat.platform, chat.chat)
 
 
 def merged(spent: Sequence[Spent]) -> Sequence[Spent]:
@@ -81,7 +86,7 @@ class Bill:
 
     def add(self, purpose: Purpose, model: str, took: Usage, *, memory: int = 0) -> None:
         """Note what a request took; `memory` tokens of its prompt are remembered."""
-        chat = None if self.chat is None else ChatKey(self.chat.platform, self.chat.chat)
+        chat = None if self.chat is None else whole(self.chat)
         cached, memory = min(took.cached, took.prompt), min(memory, took.prompt)
         one = Spent(
             self.day, self.person, chat, model or self.model, purpose, 1, took.prompt, cached, took.completion, memory
@@ -94,13 +99,13 @@ class Bill:
         self.spent = ()
 
 
-def took(completion: Completion, counter: TokenCounter, prompt: int) -> Usage:
-    """Give what a request took as the server counted it, else as it is counted here: `prompt`, and what came back."""
+def took(completion: Completion, counter: TokenCounter, asked: Callable[[], int]) -> Usage:
+    """Give what a request took as the server counted it, else what was `asked` and came back as it is counted here."""
     usage = completion.usage
     if usage is not None and (usage.prompt or usage.completion):
         return usage
     calls = sum(counter.count(call.name) + counter.count(call.arguments) for call in completion.calls)
-    return Usage(prompt, counter.count(completion.text) + calls)
+    return Usage(asked(), counter.count(completion.text) + calls)
 
 
 class BilledLLM:
@@ -124,6 +129,6 @@ class BilledLLM:
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Answer a request. Raises LLMError."""
         completion = await self._llm.complete(request, on_text)
-        counted = 0 if completion.usage else request_cost(request, self._counter)
-        self._bill.add(request.purpose, completion.model, took(completion, self._counter, counted))
+        usage = took(completion, self._counter, lambda: request_cost(request, self._counter))
+        self._bill.add(request.purpose, completion.model, usage)
         return completion

@@ -12,7 +12,7 @@ from typing import Literal
 from adapters.inmemory.state import Rows
 from core.kept import storable
 from core.messages import ChatKey, Person
-from core.usage import Spent, merged
+from core.usage import Spent, merged, whole
 
 
 class Usage(Rows):
@@ -28,7 +28,7 @@ class Usage(Rows):
     async def spent(self, since: date, *, person: Person | None = None, chat: ChatKey | None = None) -> Sequence[Spent]:
         await asyncio.sleep(0)
         person, chat = storable((person, chat))
-        where = None if chat is None else ChatKey(chat.platform, chat.chat)
+        where = None if chat is None else whole(chat)
         found = [one for one in self._usage if one.day >= since]
         found = [one for one in found if person in (None, one.person) and where in (None, one.chat)]
         return sorted(merged([one.nameless for one in found]), key=lambda one: (one.day, one.model, one.purpose))

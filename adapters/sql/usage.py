@@ -14,7 +14,7 @@ from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import USAGE
 from core.kept import storable
 from core.messages import ChatKey, Person
-from core.usage import Spent
+from core.usage import Spent, whole
 
 KEYS = ("person", "day", "chat", "model", "purpose")
 AMOUNTS = ("requests", "prompt", "cached", "completion", "memory")
@@ -84,7 +84,7 @@ def spent(tx: Transaction, since: date, person: Person | None, chat: ChatKey | N
     if person is not None:
         rows = tx.rows(OF_PERSON, of_person=person_key(person), **given)
     elif chat is not None:
-        rows = tx.rows(OF_CHAT, of_chat=chat_key(ChatKey(chat.platform, chat.chat)), **given)
+        rows = tx.rows(OF_CHAT, of_chat=chat_key(whole(chat)), **given)
     else:
         rows = tx.rows(ALL, **given)
     return [_to_spent(("", day, "", *rest)) for day, *rest in rows]

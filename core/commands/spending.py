@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import date, timedelta, tzinfo
+from datetime import date, datetime, timedelta, tzinfo
 from itertools import groupby
 
 from core.budget import Ledger, Standing
@@ -74,7 +74,7 @@ async def overview_of(ledger: Ledger, key: ChatKey) -> Overview:
 
 
 def told(found: Overview, prices: Prices, zone: tzinfo) -> list[str]:
-    """Word all of it, a line for each thing; nothing where nothing was taken."""
+    """Word all of it, a line for each thing; nothing where nothing was taken. Days are those of `zone`."""
     if not found.spent:
         return []
     days = [found.today - timedelta(days=ago) for ago in reversed(range(DAYS))]
@@ -83,7 +83,7 @@ def told(found: Overview, prices: Prices, zone: tzinfo) -> list[str]:
     for sentence, most in ((MOST_PERSONS, found.persons), (MOST_CHATS, found.chats)):
         if most:
             lines.append(spoken(sentence, list=", ".join(f"{key} {tokens:,}" for key, tokens in most)))
-    return [*lines, *(stands(one, zone) for one in found.limits)]
+    return [*lines, *(stands(one, one.until(zone).astimezone(zone)) for one in found.limits)]
 
 
 def summary(today: date, spent: Sequence[Spent], prices: Prices) -> list[str]:
@@ -115,12 +115,12 @@ def _took(when: str, spent: Sequence[Spent], prices: Prices) -> str:
     return spoken(TOOK, **values) if cost is None else spoken(TOOK_MONEY, money=prices.written(cost), **values)
 
 
-def stands(standing: Standing, zone: tzinfo) -> str:
-    """Word how a limit stands."""
+def stands(standing: Standing, at: datetime) -> str:
+    """Word how a limit stands that begins anew at a time."""
     return spoken(
         STANDS,
         budget=spoken(BUDGETS[standing.whose, standing.period]),
         part=f"{standing.part:.0%}",
         limit=f"{standing.limit:,}",
-        at=standing.until.astimezone(zone),
+        at=at,
     )

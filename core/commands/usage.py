@@ -13,7 +13,8 @@ async def usage(context: Context) -> str:
     spent = await context.store.spent(since(ledger.today), person=context.person)
     zone = context.composer.zone_for(await context.here())
     limits = [one for one in await ledger.standings(context.message) if one.whose != "bot"]
-    return "\n".join([*summary(ledger.today, spent, ledger.prices), *(stands(one, zone) for one in limits)])
+    stand = [stands(one, one.until(ledger.zone).astimezone(zone)) for one in limits]
+    return "\n".join([*summary(ledger.today, spent, ledger.prices), *stand])
 
 
 USAGE_COMMANDS: tuple[Command, ...] = (usage,)
