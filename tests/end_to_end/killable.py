@@ -10,6 +10,8 @@ import inspect
 import os
 import signal
 import sys
+import time
+from threading import Thread
 from typing import Any, cast
 
 from adapters.console import ConsoleAdapter, place
@@ -20,15 +22,19 @@ from core.store import ConversationStore
 
 
 class Death:
-    """Kills the process, as `kill -9` does, when a step is reached for the given time."""
+    """Kills the process, as `kill -9` does, `later` seconds after a step is reached for the given time."""
 
-    def __init__(self, step: str, times: int) -> None:
-        self._step, self._left = step, times
+    def __init__(self, step: str, times: int, later: float = 0) -> None:
+        self._step, self._left, self._later = step, times, later
 
     def at(self, step: str) -> None:
         self._left -= step == self._step
-        if self._left == 0:
-            os.kill(os.getpid(), signal.SIGKILL)
+        if step == self._step and self._left == 0:
+            Thread(target=self._kill, daemon=True).start() if self._later else self._kill()
+
+    def _kill(self) -> None:
+        time.sleep(self._later)
+        os.kill(os.getpid(), signal.SIGKILL)
 
 
 class MortalStore:

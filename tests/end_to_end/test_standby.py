@@ -18,7 +18,7 @@ from adapters.sql import open_store
 from adapters.telegram.server import TOKEN, Message, TelegramServer
 from core.messages import ChatKey
 from tests.end_to_end.bot import Bot
-from tests.end_to_end.killing import RULES, SETTINGS
+from tests.end_to_end.crashing import RULES, SETTINGS
 from tests.end_to_end.model_server import ModelServer
 
 PORT = "TELEGRAM_WEBHOOK_PORT"
