@@ -47,6 +47,17 @@ async def test_what_was_said_of_a_name_comes_back_newest_first() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("told", "asked"),
+    [("พี่นัทไปทะเลกับฉัน", "วันนี้พี่นัทสบายดีไหม"), ("صديقي محمد عند البحيرة", "كيف حال محمد اليوم؟")],
+)
+async def test_names_without_capitals_come_back_too(told: str, asked: str) -> None:
+    world = a_world()
+    await long_ago(world, told)
+    await world.say(asked)
+    assert told in block(world)
+
+
 async def test_nothing_comes_where_nothing_known_is_named() -> None:
     world = a_world()
     await long_ago(world, "I met Rex at the lake")
@@ -111,6 +122,12 @@ NAMES = [
     ("我去北京旅行，在看《红楼梦》", ["红楼梦", "北京"]),
     ("田中さんと犬のポチという犬", ["田中", "ポチ"]),
     ("우리 고양이 이름은 나비예요.", ["나비"]),
+    ("ฉันเจอคุณสมชายที่เชียงใหม่เมื่อวานนี้", ["สมชาย"]),
+    ("พี่นัทไปกับน้องแพร แมวชื่อมะลิ", ["นัท", "แพร", "มะลิ"]),
+    ("คุณชอบอะไร", []),
+    ("صديقي محمد يعيش في دبي", ["محمد", "دبي"]),
+    ("عمي خالد وأختي مريم يعملان في شركة أرامكو", ["خالد", "مريم", "أرامكو"]),
+    ("زوجتي تحب القهوة", []),
     ("the weather is nice today", []),
     ("STOP SHOUTING", []),
     ("", []),
