@@ -99,9 +99,15 @@ class Tally:
 
     def turn_to(self, day: date) -> None:
         """Let a new day, and maybe a new month, begin."""
-        if day != self.day:
+        if day > self.day:
             self.month = self.month if day.replace(day=1) == self.day.replace(day=1) else 0
             self.day, self.today = day, 0
+
+    def add(self, one: Spent) -> None:
+        """Add what was taken; what was asked before midnight may come after it."""
+        self.turn_to(one.day)
+        self.today += one.tokens if one.day == self.day else 0
+        self.month += one.tokens if one.day >= self.day.replace(day=1) else 0
 
     def read(self, spent: Sequence[Spent], at: datetime) -> None:
         """Take over what is stored. Less than is known is what was erased, which was taken nevertheless."""
@@ -145,12 +151,9 @@ class Ledger:
 
     def _noted(self, one: Spent) -> None:
         self._model = one.model or self._model
-        for key in (one.person, one.chat, None):
-            tally = self._tallies.get(key)
-            if tally is not None:
-                tally.turn_to(one.day)
-                tally.today += one.tokens
-                tally.month += one.tokens
+        for key in {one.person, one.chat, None}:
+            if tally := self._tallies.get(key):
+                tally.add(one)
 
     async def standing(self, turn: Turn) -> Standing:
         """Say how the limit stands that matters most to a turn. Raises StoreError."""

@@ -16,7 +16,7 @@ from core.clock import Clock
 from core.compose import Composer
 from core.conversation import Conversation
 from core.errors import KeepmindError, LLMUnavailable, StaleEpoch
-from core.llm import LLM, Completion, OnText, Request
+from core.llm import LLM, Completion, OnText, Request, Wrapped
 from core.memory.memory import Compaction
 from core.messages import ChatKey, Person
 from core.meter import Meter, Unmeasured
@@ -280,23 +280,13 @@ class Compactor:
             await asyncio.wait(list(self._running))
 
 
-class Timed:
+class Timed(Wrapped):
     """A model each of whose answers gives a time limit anew: what goes on is not given up for being much."""
 
     def __init__(self, llm: LLM, limit: asyncio.Timeout, seconds: float) -> None:
-        self._llm = llm
+        super().__init__(llm)
         self._limit = limit
         self._seconds = seconds
-
-    @property
-    def context(self) -> int:
-        """The size of the model's context in tokens."""
-        return self._llm.context
-
-    @property
-    def calls_tools(self) -> bool:
-        """Whether the model can call tools."""
-        return self._llm.calls_tools
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Answer a request. Raises LLMError."""

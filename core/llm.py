@@ -112,6 +112,23 @@ class LLM(Protocol):
         ...
 
 
+class Wrapped:
+    """What stands before a model, which it is like in all that it does not do itself."""
+
+    def __init__(self, llm: LLM) -> None:
+        self._llm = llm
+
+    @property
+    def context(self) -> int:
+        """The size of the model's context in tokens."""
+        return self._llm.context
+
+    @property
+    def calls_tools(self) -> bool:
+        """Whether the model can call tools."""
+        return self._llm.calls_tools
+
+
 class TokenCounter(Protocol):
     """Counts tokens: exactly where the tokenizer is known, by a safe estimate elsewhere."""
 

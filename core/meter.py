@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Protocol
 
 from core.errors import LLMError
-from core.llm import LLM, Completion, OnText, Request, Usage
+from core.llm import LLM, Completion, OnText, Request, Usage, Wrapped
 from core.prompt import Row
 
 
@@ -72,22 +72,12 @@ def timed(meter: Meter, part: str) -> Iterator[None]:
         meter.part(part, time.perf_counter() - began)
 
 
-class MeteredLLM:
+class MeteredLLM(Wrapped):
     """A model whose requests are counted and timed."""
 
     def __init__(self, llm: LLM, meter: Meter) -> None:
-        self._llm = llm
+        super().__init__(llm)
         self._meter = meter
-
-    @property
-    def context(self) -> int:
-        """The size of the model's context in tokens."""
-        return self._llm.context
-
-    @property
-    def calls_tools(self) -> bool:
-        """Whether the model can call tools."""
-        return self._llm.calls_tools
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Answer a request. Raises LLMError."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 
-from core.llm import LLM, Completion, OnText, Purpose, Request, TokenCounter, Usage
+from core.llm import LLM, Completion, OnText, Purpose, Request, TokenCounter, Usage, Wrapped
 from core.messages import ChatKey, Person
 from core.prompt import request_cost
 
@@ -108,23 +108,13 @@ def took(completion: Completion, counter: TokenCounter, asked: Callable[[], int]
     return Usage(asked(), counter.count(completion.text) + calls)
 
 
-class BilledLLM:
+class BilledLLM(Wrapped):
     """A model whose requests are noted on a bill."""
 
     def __init__(self, llm: LLM, bill: Bill, counter: TokenCounter) -> None:
-        self._llm = llm
+        super().__init__(llm)
         self._bill = bill
         self._counter = counter
-
-    @property
-    def context(self) -> int:
-        """The size of the model's context in tokens."""
-        return self._llm.context
-
-    @property
-    def calls_tools(self) -> bool:
-        """Whether the model can call tools."""
-        return self._llm.calls_tools
 
     async def complete(self, request: Request, on_text: OnText | None = None) -> Completion:
         """Answer a request. Raises LLMError."""

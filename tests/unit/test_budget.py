@@ -18,7 +18,7 @@ from core.memory.keepmind import Keepmind
 from core.memory.window import WindowLimits
 from core.messages import ChatKey, Person
 from core.usage import Spent
-from tests.driving import ANNA, turns
+from tests.driving import ANNA, hold, turns
 from tests.fakes import START, ScriptedLLM, World
 
 OVER_PERSON = "I have used up what I may spend on answers to you. I answer again from 2026-03-02 00:00 on."
@@ -133,6 +133,30 @@ async def test_the_budget_of_a_chat_is_that_of_all_its_topics_and_persons() -> N
     reply = await world.said("hello", "carl", "group", group=True)
     assert reply.startswith("I have used up what I may spend on answers in this chat.")
     assert await world.said("hello", "carl") == "ok"
+
+
+async def test_what_nobody_in_particular_took_counts_once_for_the_bot() -> None:
+    world = World(llm=taking(100), budget=of(bot=250), allowed=("test:*", "test:group"))
+    for n in range(3):
+        answered = await world.said(f"turn {n}", chat="group", group=True, anonymous=True)
+        assert answered == "ok"
+    assert (await world.said("more", chat="group", group=True, anonymous=True)).startswith(OVER_BOT)
+
+
+async def test_an_answer_asked_for_before_midnight_counts_for_the_day_before() -> None:
+    world = World(llm=taking(100), budget=Budget(person=Limit(day=100, month=1000)))
+    await world.say("/usage")
+    gate = hold(world)
+    asking = await world.engine.accept(world.message("hello"))
+    await gate.held.wait()
+    world.clock.time = START.replace(day=2, hour=0)
+    assert "Your budget of a day: 0% of 100 tokens" in await world.said("/usage")
+    gate.set()
+    assert asking is not None
+    await asking
+    told = await world.said("/usage")
+    assert "Your budget of a day: 0% of 100 tokens" in told
+    assert "Your budget of a month: 10% of 1,000 tokens" in told
 
 
 async def test_others_are_answered_when_one_person_has_nothing_left() -> None:
