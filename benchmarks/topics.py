@@ -16,6 +16,7 @@ from typing import TypeVar
 from adapters.sql import open_store
 from adapters.tiktoken import TiktokenCounter
 from core.clock import SystemClock
+from core.conversation import Turn
 from core.messages import ChatKey, Person
 from core.topics import Topics
 
@@ -37,8 +38,8 @@ async def main() -> None:
         topics = Topics(store, chat, Person("console", "ann"), SystemClock(), TiktokenCounter("gpt-4o-mini"))
         top = await topics.add_after(None, "a topic of a few words")
         (turn,) = await store.line(chat, top)
-        deep = [replace(turn, id=n, parent=n - 1 or None, inside=True) for n in range(1, DEPTH + 1)]
-        wide = [replace(turn, id=n, parent=n % DEPTH or 1, inside=n % 3 == 0) for n in range(DEPTH + 1, NODES)]
+        deep = [node(turn, n, n - 1 or None, inside=True) for n in range(1, DEPTH + 1)]
+        wide = [node(turn, n, n % DEPTH or 1, inside=n % 3 == 0) for n in range(DEPTH + 1, NODES)]
         added = await timed(f"add {NODES:,} nodes at once", store.add_turns(chat, [*deep, *wide], under=top))
         deepest = added[DEPTH - 1].id
         new = await timed("add one inside the deepest", topics.add_inside(deepest, "one more"))
@@ -52,6 +53,12 @@ async def main() -> None:
         await timed("delete half of the depth", topics.delete(added[DEPTH // 2].id))
         assert await store.verify() == []
         await store.aclose()
+
+
+def node(like: Turn, number: int, parent: int | None, *, inside: bool) -> Turn:
+    """Make a node that says what another does."""
+    message = replace(like.message, id=f"topic:{number}")
+    return replace(like, id=number, parent=parent, inside=inside, messages=(message,))
 
 
 async def _walked(topics: Topics) -> int:

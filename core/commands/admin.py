@@ -85,6 +85,8 @@ async def _view_person(context: Context, person: Person) -> list[str]:
     for scope in await context.store.scopes(person):
         chat = ChatKey(person.platform, person.user) if scope == PRIVATE else ChatKey.parse(scope)
         lines += _facts_of(person, await context.store.load(chat, person, private=scope == PRIVATE))
+        notes = await context.store.notes(person, scope)
+        lines += [f"{person} ({scope}) {note.memory} {note.key}: {note.text}" for note in notes]
     return lines
 
 

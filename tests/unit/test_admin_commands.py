@@ -10,6 +10,7 @@ import pytest
 from core.commands.admin import ADMIN_COMMANDS
 from core.errors import LLMUnavailable
 from core.messages import ChatKey, Person
+from core.notes import Note
 from tests.fakes import World
 from tests.talks import a_world, facts, tell
 
@@ -63,7 +64,9 @@ async def test_a_chat_is_shown_with_its_people_and_summaries() -> None:
 
 async def test_a_person_is_shown_with_all_their_scopes() -> None:
     world = await a_town()
+    await world.store.note(Person("test", "anna"), "private", Note("mine:ToDo", "buy milk", "today", "test:anna"))
     shown = (await world.said("/admin memory view test:anna", who="root")).splitlines()
+    assert "test:anna (private) mine:ToDo buy milk: today" in shown
     assert "test:anna (private) name: Zebulon" in shown
     assert "test:anna (test:club) hobbies: chess" in shown
     assert len(shown) == len(set(shown))
