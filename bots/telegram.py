@@ -33,6 +33,7 @@ def telegram(settings: Settings, transcribe: Transcribe | None = None) -> Telegr
         quiet=settings.engine.quiet_seconds,
         private_pace=chosen.private_edit_seconds,
         group_pace=chosen.group_edit_seconds,
+        rivalry=chosen.conflict_seconds,
     )
     return TelegramAdapter(chosen.token.get_secret_value(), options, Readers(documents, transcribe))
 

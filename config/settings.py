@@ -293,6 +293,9 @@ class Telegram(Section):
     )
     private_edit_seconds: Seconds = Field(1, description="Least time between two changes of a growing answer.")
     group_edit_seconds: Seconds = Field(4, description="The same in groups, where 20 messages a minute are allowed.")
+    conflict_seconds: Seconds = Field(
+        10, description="Time after which a process that has just begun gives way to another with the same token."
+    )
 
     @model_validator(mode="after")
     def _webhook_is_secret(self) -> Telegram:

@@ -46,8 +46,8 @@ _LONGEST_PAUSE = 30.0
 class Options:
     """How the bot runs. `admins` see their commands in the menu; `pause` is the first wait after a failure, in seconds.
 
-    One question of polling waits `poll_seconds`; after `conflicts` with another process it is given up. `now` is the
-    clock of paces, `http` what httpx is given besides.
+    One question of polling waits `poll_seconds`; `rivalry` seconds after another process was found to ask as well, one that
+    has just begun gives way. `now` is the clock of paces, `http` what httpx is given besides.
 
     `private_pace` and `group_pace` are the least seconds between two changes of a preview: Telegram allows about one
     message a second in a chat and 20 a minute in a group, changes included
@@ -63,7 +63,7 @@ class Options:
     group_pace: float = 4.0
     pause: float = 1.0
     poll_seconds: int = 30
-    conflicts: int = 10
+    rivalry: float = 10
     now: Callable[[], float] = time.monotonic
     http: dict[str, Any] = field(default_factory=dict)
 
@@ -129,7 +129,7 @@ class TelegramAdapter:
         options = self._options
         if options.webhook is not None:
             return Webhook(self.bot, intake, KINDS, options.webhook)
-        return Polling(self.bot, intake, KINDS, options.poll_seconds, options.pause, options.conflicts)
+        return Polling(self.bot, intake, KINDS, options.poll_seconds, options.pause, options.rivalry)
 
     async def _identify(self) -> User:
         """Ask who the bot is, until Telegram can be reached; polling needs no webhook to be set."""

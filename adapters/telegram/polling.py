@@ -9,8 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 
@@ -18,13 +16,12 @@ from telegram import Bot
 from telegram.error import Conflict, InvalidToken, RetryAfter, TelegramError
 
 from adapters.telegram.intake import Intake
+from adapters.telegram.rivalry import CONFLICT, Rivalry
 from adapters.telegram.trouble import retry_seconds
 from core.errors import ConfigError
 
 logger = logging.getLogger("keepmind.telegram")
 REVOKED = "Telegram no longer knows the token in TELEGRAM_BOT_TOKEN; @BotFather gives the present one"
-CONFLICT = "another process asks Telegram for this bot's messages (409 Conflict); only one may, so stop the other one"
-_MEMORY_SECONDS = 300.0
 _LONGEST_PAUSE = 30.0
 _LOOK_SECONDS = 0.25
 
@@ -32,17 +29,17 @@ _LOOK_SECONDS = 0.25
 class Polling:
     """Long polling. `timeout` is how long one question waits at Telegram, `pause` the first wait after a failure.
 
-    After `conflicts` answers within minutes that another process is asking, it is given up.
+    When another process asks as well, one of them gives way: who has just begun after `rivalry` seconds.
     """
 
     def __init__(
-        self, bot: Bot, intake: Intake, kinds: Sequence[str], timeout: int = 30, pause: float = 1.0, conflicts: int = 10
+        self, bot: Bot, intake: Intake, kinds: Sequence[str], timeout: int = 30, pause: float = 1.0, rivalry: float = 10
     ) -> None:
         self._bot, self._intake, self._kinds = bot, intake, kinds
-        self._timeout, self._first_pause, self._most_conflicts = timeout, pause, conflicts
-        self._offset = 0
+        self._timeout, self._first_pause = timeout, pause
+        self._rivalry = Rivalry(rivalry)
+        self._offset = self._asked = 0
         self._tasks: dict[int, asyncio.Task[None]] = {}
-        self._conflicts: deque[float] = deque()
         self._pause = pause
         self._down = False
 
@@ -55,6 +52,7 @@ class Polling:
             await self._end()
 
     async def _round(self) -> None:
+        self._asked = self._offset
         try:
             updates = await self._bot.get_updates(
                 self._offset, timeout=0 if self._tasks else self._timeout, allowed_updates=self._kinds
@@ -88,13 +86,15 @@ class Polling:
         return failed
 
     def _well(self) -> None:
+        self._rivalry.rests()
         if self._down:
             logger.info("Telegram can be reached again")
         self._down, self._pause = False, self._first_pause
 
     async def _failed(self, error: TelegramError) -> None:
         if isinstance(error, Conflict):
-            self._conflict()
+            if self._rivalry.is_lost():
+                raise ConfigError(f"{CONFLICT}; this one gives way")
         elif isinstance(error, RetryAfter):
             await asyncio.sleep(retry_seconds(error))
             return
@@ -103,24 +103,16 @@ class Polling:
             self._down = True
         await self._wait()
 
-    def _conflict(self) -> None:
-        now = time.monotonic()
-        while self._conflicts and self._conflicts[0] < now - _MEMORY_SECONDS:
-            self._conflicts.popleft()
-        if not self._conflicts:
-            logger.warning(CONFLICT)
-        self._conflicts.append(now)
-        if len(self._conflicts) >= self._most_conflicts:
-            raise ConfigError(CONFLICT)
-
     async def _wait(self) -> None:
         await asyncio.sleep(self._pause)
         self._pause = min(self._pause * 1.5, _LONGEST_PAUSE)
 
     async def _end(self) -> None:
-        """Acknowledge what has been taken, so that it does not come again."""
+        """Acknowledge what has been taken, so that it does not come again; what is, is not asked for anew."""
         await self._intake.aclose()
         self._acknowledge()
+        if self._offset == self._asked:
+            return
         with suppress(TelegramError):
             await self._bot.get_updates(self._offset, limit=1, timeout=0, read_timeout=2, connect_timeout=2)
 

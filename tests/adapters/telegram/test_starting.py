@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import logging
 import socket
@@ -11,6 +12,7 @@ import pytest
 
 from adapters.inmemory import InMemoryStore
 from adapters.telegram.groups import Groups
+from adapters.telegram.rivalry import Rivalry
 from adapters.telegram.server import TelegramServer, User
 from adapters.telegram.webhook import HEADER, Address
 from core.errors import ConfigError, StoreError
@@ -32,11 +34,11 @@ def address() -> Address:
     return Address(f"http://127.0.0.1:{port}/telegram", SECRET, port, "127.0.0.1")
 
 
-async def test_n01_a_second_poller_is_explained_once_and_given_up(
+async def test_n01_another_poller_that_never_stops_is_explained_once_and_given_way_to(
     server: TelegramServer, ann: User, caplog: pytest.LogCaptureFixture
 ) -> None:
     server.fail("getUpdates", 409, "Conflict: terminated by other getUpdates request", times=-1)
-    async with living(server, conflicts=3) as life:
+    async with living(server, rivalry=0.2) as life:
         with pytest.raises(ConfigError, match="another process"):
             await life.running
     assert len([record for record in caplog.records if "another process" in record.getMessage()]) == 1
@@ -44,9 +46,50 @@ async def test_n01_a_second_poller_is_explained_once_and_given_up(
 
 async def test_n01_a_conflict_that_passes_is_forgiven(server: TelegramServer, ann: User) -> None:
     server.fail("getUpdates", 409, "Conflict: terminated by other getUpdates request", times=2)
-    async with living(server, conflicts=3):
+    async with living(server, rivalry=5):
         server.say(ann, ann, "hi")
         await server.reply(ann)
+
+
+async def test_n01_of_two_that_begin_at_once_exactly_one_goes_on(server: TelegramServer, ann: User) -> None:
+    async with living(server, rivalry=0.3) as one, living(server, rivalry=0.3) as other:
+        both = {one.running, other.running}
+        (yields,), (stays,) = await asyncio.wait(both, timeout=10, return_when=asyncio.FIRST_COMPLETED)
+        assert isinstance(yields.exception(), ConfigError)
+        for text in ("hello", "hello again"):
+            server.say(ann, ann, text)
+            assert (await server.reply(ann)).text == f"You said: {text}"
+        await server.quiet(0.5)
+        assert not stays.done()
+        assert len(server.chat(ann).from_bot) == 2
+
+
+def test_n01_who_has_asked_for_longer_holds_on_for_longer() -> None:
+    time = [0.0]
+    old = Rivalry(10, lambda: time[0])
+    time[0] = 100.0
+    assert not old.is_lost(), "it has asked for 100 seconds"
+    new = Rivalry(10, lambda: time[0])
+    lost = {}
+    for time[0] in (101.0, 105.0, 112.0, 150.0, 201.0):
+        lost[time[0]] = (old.is_lost(), new.is_lost())
+    assert lost == {
+        101.0: (False, False),
+        105.0: (False, False),
+        112.0: (False, True),
+        150.0: (False, True),
+        201.0: (True, True),
+    }
+
+
+def test_n01_a_conflict_of_long_ago_is_forgotten(caplog: pytest.LogCaptureFixture) -> None:
+    time = [0.0]
+    rivalry = Rivalry(10, lambda: time[0])
+    for time[0] in (1.0, 100.0, 200.0):
+        assert not rivalry.is_lost()
+    time[0] = 300.0
+    rivalry.rests()
+    assert "no other process" in caplog.messages[-1]
 
 
 @pytest.mark.parametrize("token", ["123456789:AAwrong-token-for-the-local-server-0", "nonsense"])
