@@ -69,11 +69,12 @@ class Run:
     seconds: float = 0.0
     cpu: float = 0.0
     said: int = 0
+    chance: random.Random = field(default_factory=lambda: random.Random(1))
 
     async def turn(self) -> None:
-        """Say something in the next chat and wait until it is answered."""
+        """Say something in some chat and wait until it is answered."""
         self.said += 1
-        user = str(self.said % self.chats)
+        user = str(self.chance.randrange(self.chats))
         chat, person = ChatKey("replay", user), Person("replay", user)
         began = time.perf_counter()
         reply = await self.engine.handle(
@@ -96,11 +97,11 @@ class Run:
 
     async def opened(self, turns: int, rate: float) -> None:
         """Run turns that come at random moments, so many a second on average, whether others are answered or not."""
-        chance, due = random.Random(1), time.perf_counter()
+        due = time.perf_counter()
         coming = []
         with self.measured():
             for _ in range(turns):
-                due += chance.expovariate(rate)
+                due += self.chance.expovariate(rate)
                 await asyncio.sleep(max(due - time.perf_counter(), 0))
                 coming.append(asyncio.create_task(self.turn()))
             await asyncio.gather(*coming)
@@ -180,6 +181,7 @@ def main() -> None:
     options = parser.parse_args()
     if options.postgres:
         with postgresql.running() as server:
+            server.run("ALTER SYSTEM RESET ALL", "SELECT pg_reload_conf()")  # or commits would not reach the disk
             asyncio.run(load(server.fresh(), options))
     else:
         with tempfile.TemporaryDirectory() as folder:

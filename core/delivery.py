@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import partial
 from typing import TypeVar
 
@@ -52,7 +52,7 @@ class Delivery:
         self._meter = meter
         self._store = store
         self.clock = clock
-        self._closed: dict[ChatKey, datetime] = {}
+        self._closed: dict[ChatKey, tuple[datetime, float]] = {}
 
     async def deliver(self, turn: Turn, choices: Sequence[Choice] = ()) -> Turn:
         """Send what has not been sent yet of an answered turn; give the turn as it ended."""
@@ -124,16 +124,17 @@ class Delivery:
     def keep_closed(self, chat: ChatKey, seconds: float) -> None:
         """Send nothing to a chat for as long as the platform asked."""
         self.count("waits")
-        self._closed[chat] = self.clock.now() + timedelta(seconds=seconds)
+        self._closed[chat] = self.clock.now(), seconds
 
     async def wait_open(self, chat: ChatKey) -> None:
         """Wait until the platform takes something for a chat again."""
-        while (until := self._closed.get(chat)) is not None:
-            left = (until - self.clock.now()).total_seconds()
-            if left <= 0:
+        while (closed := self._closed.get(chat)) is not None:
+            since, seconds = closed
+            passed = (self.clock.now() - since).total_seconds()
+            if 0 <= passed < seconds:
+                await self.clock.sleep(seconds - passed)
+            else:  # it is over, or the clock was put back, and how much of it is left is not known
                 self._closed.pop(chat, None)
-            else:
-                await self.clock.sleep(left)
 
     async def say(self, out: Outgoing) -> None:
         """Send something that belongs to no turn, in as many chunks as it takes; failing to is only logged."""

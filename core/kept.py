@@ -20,6 +20,8 @@ T = TypeVar("T")
 Gone = Callable[[Source], bool]
 """Says whether a source is among those that are erased."""
 
+FAR = 7200
+"""How many seconds ahead no job is put off, nor held beyond its lease."""
 BUTTON_DAYS = 30
 """How long a button is kept."""
 MOST_PAIRINGS = 1000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
@@ -105,8 +105,10 @@ def person_message(turn: Turn) -> PromptMessage:
     return PromptMessage("user", "\n".join(said(m) for m in _pasted(turn.messages)), images)
 
 
-def _pasted(messages: Iterable[Message]) -> list[Message]:
+def _pasted(messages: Sequence[Message]) -> Sequence[Message]:
     """Put the parts of a long paste, which the person's app cut for its length, together again."""
+    if len(messages) == 1:
+        return messages
     whole: list[Message] = []
     full = False
     for message in messages:

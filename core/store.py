@@ -379,7 +379,10 @@ class ConversationStore(Protocol):
         ...
 
     async def claim(self, owner: str, now: datetime, *, lease: float, limit: int) -> Sequence[Job]:
-        """Take due jobs that nobody holds, earliest first; they are this owner's for `lease` seconds."""
+        """Take due jobs that nobody holds, earliest first; they are this owner's for `lease` seconds.
+
+        A time more than `FAR` seconds ahead was set by a clock that has been put back since, and counts as over.
+        """
         ...
 
     async def finish(self, job: Job, owner: str, *, spent: Sequence[Spent] = ()) -> None:

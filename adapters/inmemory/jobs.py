@@ -10,7 +10,7 @@ from datetime import datetime, timedelta
 
 from adapters.inmemory.state import Queued
 from adapters.inmemory.usage import Usage
-from core.kept import storable
+from core.kept import FAR, storable
 from core.messages import ChatKey
 from core.store import Job
 from core.usage import Spent
@@ -29,7 +29,9 @@ class Jobs(Usage):
 
     async def claim(self, owner: str, now: datetime, *, lease: float, limit: int) -> Sequence[Job]:
         await asyncio.sleep(0)
-        free = [q for q in self._jobs.values() if q.job.due <= now and (q.until is None or q.until <= now)]
+        far, free_again = now + timedelta(seconds=FAR), now + timedelta(seconds=FAR + lease)
+        due = [q for q in self._jobs.values() if not now < q.job.due <= far]
+        free = [q for q in due if q.until is None or not now < q.until <= free_again]
         taken = sorted(free, key=lambda q: (q.job.due, q.job.kind, q.job.key))[:limit]
         for queued in taken:
             queued.owner, queued.until = owner, now + timedelta(seconds=lease)

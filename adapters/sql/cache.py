@@ -10,6 +10,8 @@ from typing import Any, Generic, TypeVar
 from core.conversation import PersonSettings, Segment, Step, Turn
 from core.facts import Facts
 
+PERSONS = 1000
+"""How many persons are kept."""
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
 
@@ -44,6 +46,54 @@ class Recent(Generic[K, V]):
         self._entries.clear()
 
 
+class Paths:
+    """The steps of chats, at most `limit` of them in all; the chats not used for longest are dropped.
+
+    So what is held grows neither with the chats nor with their length.
+    """
+
+    def __init__(self, limit: int) -> None:
+        self._limit = limit
+        self._held = 0
+        self._paths: OrderedDict[str, list[Step]] = OrderedDict()
+
+    def get(self, chat: str) -> list[Step] | None:
+        """Give the steps of a chat, which is then the last to be dropped."""
+        steps = self._paths.get(chat)
+        if steps is not None:
+            self._paths.move_to_end(chat)
+        return steps
+
+    def put(self, chat: str, steps: list[Step]) -> None:
+        """Keep the steps of a chat."""
+        self.drop(chat)
+        self._paths[chat] = steps
+        self._grow(len(steps))
+
+    def change(self, chat: str, changed: Callable[[list[Step]], None]) -> None:
+        """Change the steps of a chat, if they are kept."""
+        steps = self.get(chat)
+        if steps is not None:
+            before = len(steps)
+            changed(steps)
+            self._grow(len(steps) - before)
+
+    def _grow(self, by: int) -> None:
+        self._held += by
+        while self._held > self._limit:
+            _, steps = self._paths.popitem(last=False)
+            self._held -= len(steps)
+
+    def drop(self, chat: str) -> None:
+        """Drop the steps of a chat, if they are kept."""
+        self._held -= len(self._paths.pop(chat, ()))
+
+    def clear(self) -> None:
+        """Drop every step."""
+        self._paths.clear()
+        self._held = 0
+
+
 @dataclass(frozen=True, slots=True)
 class Known:
     """A person's facts in one scope, and their settings."""
@@ -56,14 +106,14 @@ NOTHING = Known(Facts(), PersonSettings())
 
 
 class Cache:
-    """Holds at most so many chats, and as many persons, each with what is known by scope.
+    """Holds at most so many steps of chats, and of persons what is known by scope.
 
     Who writes through this store changes the cache with it. `check` drops it when another program has written.
     """
 
-    def __init__(self, chats: int) -> None:
-        self.paths: Recent[str, list[Step]] = Recent(chats)
-        self.known: Recent[str, dict[str, Known]] = Recent(chats)
+    def __init__(self, steps: int) -> None:
+        self.paths = Paths(steps)
+        self.known: Recent[str, dict[str, Known]] = Recent(PERSONS)
         self._seen: int | None = None
 
     def check(self, seen: int) -> None:
@@ -74,9 +124,7 @@ class Cache:
 
     def change(self, chat: str, changed: Callable[[list[Step]], None]) -> None:
         """Carry over to the kept steps of a chat what has been written."""
-        steps = self.paths.get(chat)
-        if steps is not None:
-            changed(steps)
+        self.paths.change(chat, changed)
 
     def clear(self) -> None:
         """Drop everything."""

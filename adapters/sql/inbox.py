@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
-from time import time_ns
+from typing import Any
 
-from sqlalchemy import bindparam, delete, null, select, update
+from sqlalchemy import bindparam, delete, func, null, select, update
 
 from adapters.sql.database import Transaction
 from adapters.sql.rows import MESSAGES_JSON, chat_key, to_body, to_micros
@@ -17,8 +17,10 @@ from core.errors import StaleEpoch
 from core.kept import storable
 from core.messages import ChatKey, Message
 
-_GIVEN = ("chat", "message", "place", "at", "body")
-RECEIVE = Statement(insert(INBOX).values({name: bindparam(name) for name in _GIVEN}).on_conflict_do_nothing())
+_GIVEN = ("chat", "message", "at", "body")
+_next = select(func.coalesce(func.max(INBOX.c.place), 0) + 1).where(INBOX.c.body.is_not(None)).scalar_subquery()
+_given: dict[str, Any] = {name: bindparam(name) for name in _GIVEN}
+RECEIVE = Statement(insert(INBOX).values({**_given, "place": _next}).on_conflict_do_nothing())
 WAITING = Statement(
     select(INBOX.c.chat, INBOX.c.message, INBOX.c.body).where(INBOX.c.body.is_not(None)).order_by(INBOX.c.place)
 )
@@ -40,7 +42,7 @@ def receive(tx: Transaction, message: Message, keep: bool) -> bool:
     """Store a message, or with `keep` false its bare key, unless it is there."""
     message, body = body_of(message)
     key, at = chat_key(message.chat), to_micros(message.sent_at)
-    given = {"chat": key, "message": message.id, "place": time_ns(), "at": at, "body": body if keep else None}
+    given = {"chat": key, "message": message.id, "at": at, "body": body if keep else None}
     is_new = tx.run(RECEIVE, **given) == 1
     if is_new and keep:
         tx.announce()

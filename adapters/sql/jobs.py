@@ -12,14 +12,16 @@ from adapters.sql.database import Transaction
 from adapters.sql.rows import chat_key, to_micros, to_time
 from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import CHAT, JOB
-from core.kept import storable
+from core.kept import FAR, storable
 from core.messages import ChatKey
 from core.store import Job
 from core.usage import Spent
 
 _this = (JOB.c.kind == bindparam("of_kind")) & (JOB.c.key == bindparam("of_key"))
 _held = _this & (JOB.c.owner == bindparam("held_by"))
-_due = (JOB.c.due <= bindparam("now")) & or_(JOB.c.until.is_(None), JOB.c.until <= bindparam("now"))
+_due = or_(JOB.c.due <= bindparam("now"), JOB.c.due > bindparam("far")) & or_(
+    JOB.c.until.is_(None), JOB.c.until <= bindparam("now"), JOB.c.until > bindparam("free_again")
+)
 
 ENQUEUE = Statement(
     insert(JOB)
@@ -56,14 +58,13 @@ def enqueue(tx: Transaction, job: Job) -> None:
 
 def claim(tx: Transaction, owner: str, now: datetime, lease: float, limit: int) -> list[Job]:
     """Take due jobs that nobody holds; each is taken by an update that another process's would make fail."""
-    moment, until = to_micros(now), to_micros(now + timedelta(seconds=lease))
-    found = [
-        (Job(kind, key, to_time(due), attempts)) for kind, key, due, attempts in tx.rows(DUE, now=moment, limit=limit)
-    ]
+    moment, until, far = (to_micros(now + timedelta(seconds=ahead)) for ahead in (0, lease, FAR))
+    times = {"now": moment, "far": far, "free_again": far + until - moment}
+    found = [Job(kind, key, to_time(due), tries) for kind, key, due, tries in tx.rows(DUE, limit=limit, **times)]
     return [
         job
         for job in found
-        if tx.run(CLAIM, of_kind=job.kind, of_key=job.key, now=moment, owner=storable(owner), until=until)
+        if tx.run(CLAIM, of_kind=job.kind, of_key=job.key, **times, owner=storable(owner), until=until)
     ]
 
 

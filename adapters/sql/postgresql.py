@@ -53,7 +53,7 @@ class PostgresqlTransaction(Transaction):
     def __init__(self, connection: Connection, announces: bool) -> None:
         self._cursor = connection.cursor()
         self._announces = announces
-        self.cache = Cache(100)
+        self.cache = Cache(10_000)
 
     def rows(self, statement: Statement, **given: Any) -> list[Row]:
         return self._execute(statement, given).fetchall()

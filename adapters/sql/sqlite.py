@@ -8,7 +8,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, closing, suppress
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
 from queue import SimpleQueue
@@ -30,6 +30,7 @@ from core.errors import StoreError
 
 Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
 
+MOVE = "PRAGMA wal_checkpoint(PASSIVE)"
 WRITE, READ, NONE = "BEGIN IMMEDIATE", "BEGIN", ""
 LAZY = ("OFF", "NORMAL")
 """The values of `synchronous` with which a commit does not wait for the disk."""
@@ -37,6 +38,8 @@ CHECKED = 50_000_000
 """How many bytes a file has at most that is looked through at the start: for more that would take too long."""
 MOVE_AFTER = 300
 """How many transactions the log holds before it is moved into the file: a few megabytes."""
+LONGEST_LOG = 4000
+"""How many pages the log may hold until nobody may write while the rest of it is moved, so that it begins anew."""
 
 
 class SqliteTransaction(Transaction):
@@ -112,7 +115,7 @@ class SqliteDatabase:
         self._cache = cache
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: Thread | None = None
-        self._using = Lock()
+        self._using, self._moving = Lock(), Lock()
         self._unmoved = 0
         self._closing = ExitStack()
         self._duty = SqliteDuty(self.where) if Path(self.where).is_absolute() else Alone()
@@ -133,10 +136,14 @@ class SqliteDatabase:
         if isinstance(self._duty, SqliteDuty):
             self._duty.close()
         if self._thread is not None:
-            stopping = self._do(self._closing.close)
+            stopping = self._do(self._close)
             self._thread = None
             await stopping
             self._queue.put(None)
+
+    def _close(self) -> None:
+        with self._moving:
+            self._closing.close()
 
     async def write(self, work: Work[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         return await self._do(lambda: self._patiently(WRITE, lambda tx: work(tx, *args, **kwargs)))
@@ -175,6 +182,10 @@ class SqliteDatabase:
         await self._do(self._truncate_log)
 
     def _truncate_log(self) -> None:
+        with self._moving:
+            self._truncate()
+
+    def _truncate(self) -> None:
         self._raw.execute(f"PRAGMA busy_timeout={int(self._patience * 1000)}")
         self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._raw.execute("PRAGMA busy_timeout=0")
@@ -232,13 +243,31 @@ class SqliteDatabase:
         self._unmoved += begin is not READ
         if self._unmoved >= MOVE_AFTER:
             self._unmoved = 0
-            self._queue.put(self._move_log)
+            Thread(target=self._move_log, name="keepmind-sql-log", daemon=True).start()
         return result
 
     def _move_log(self) -> None:
-        """Move what the log holds into the file. SQLite would do it within some commit, and make that wait."""
-        with self._using, suppress(sqlite3.Error):  # a faulty disk is told to whoever writes next
-            self._raw.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        """Move what the log holds into the file, by a connection of its own, so that meanwhile others may write.
+
+        SQLite would do it within some commit, and make that wait for the disk.
+        """
+        if not self._moving.acquire(blocking=False):
+            return  # the last time is not over yet
+        try:
+            with suppress(sqlite3.Error):  # a faulty disk is told to whoever writes next
+                self._move()
+        finally:
+            self._moving.release()
+
+    def _move(self) -> None:
+        if self._thread is None or not self.where.startswith("/"):
+            return
+        address = f"{Path(self.where).as_uri()}?mode=rw"
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as mover:
+            ((_, pages, _),) = mover.execute(MOVE).fetchall()
+            if pages > LONGEST_LOG:
+                with self._using:
+                    mover.execute(MOVE)
 
     def _connect(self, prepare: Prepare[None]) -> None:
         connection = self._closing.enter_context(_connection(self._url, self._patience))
@@ -279,7 +308,7 @@ def _make_private(where: str) -> None:
 def _connection(address: str, patience: float) -> Connection:
     arguments = {"timeout": patience, "isolation_level": None, "cached_statements": 256, "check_same_thread": False}
     connection = create_engine(address, poolclass=NullPool, connect_args=arguments).connect()
-    for pragma in ("foreign_keys=ON", "secure_delete=ON", "temp_store=MEMORY", "cache_size=-16000"):
+    for pragma in ("foreign_keys=ON", "secure_delete=ON", "temp_store=MEMORY", "cache_size=-4000"):
         _raw(connection).execute(f"PRAGMA {pragma}")
     return connection
 

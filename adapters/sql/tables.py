@@ -27,11 +27,11 @@ class Row(SQLModel, registry=registry()):
 class InboxRow(Row, table=True):
     """A message that arrived: waiting while it has its body, taken while it has a turn, else the bare key.
 
-    `place` is its place in the order of arrival, over all chats.
+    `place` is its place in the order of arrival among all that waited when it came: no clock is trusted with that.
     """
 
     __tablename__ = "inbox"
-    __table_args__ = (KEYED,)
+    __table_args__ = (Index("inbox_waiting", "place", **_where("body IS NOT NULL")), KEYED)
 
     chat: str = Field(primary_key=True)
     message: str = Field(primary_key=True)

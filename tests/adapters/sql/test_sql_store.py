@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from adapters.sql import SqlStore, open_store
+from adapters.sql.inbox import RECEIVE, WAITING
 from adapters.sql.jobs import QUIET
 from adapters.sql.turns import OPEN
 from core.conversation import Answer, PersonSettings, State
@@ -141,7 +142,7 @@ async def test_a_job_is_claimed_by_one_of_two_programs(store: SqlStore, other: S
 
 
 async def test_a_cache_smaller_than_the_chats_is_still_right(path: Path) -> None:
-    store = await open_store(str(path), chats=2)
+    store = await open_store(str(path), steps=5)
     talks = [Talk(store, ChatKey("telegram", str(n))) for n in range(5)]
     for _ in range(3):
         for talk in talks:
@@ -188,7 +189,9 @@ def plan(path: Path, sql: str) -> str:
     return " ".join(row[3] for row in rows)
 
 
-async def test_quiet_chats_and_open_turns_are_found_by_an_index(path: Path, store: SqlStore) -> None:
+async def test_quiet_chats_open_turns_and_what_waits_are_found_by_an_index(path: Path, store: SqlStore) -> None:
+    assert "inbox_waiting" in plan(path, WAITING.text)
+    assert "inbox_waiting" in plan(path, RECEIVE.text)
     assert "USING INDEX ix_chat_awake_at" in plan(path, QUIET.text)
     assert "turn_open" in plan(path, OPEN.text)
 

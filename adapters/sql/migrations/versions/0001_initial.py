@@ -143,6 +143,14 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("chat", "message"),
         sqlite_with_rowid=False,
     )
+    op.create_index(
+        "inbox_waiting",
+        "inbox",
+        ["place"],
+        unique=False,
+        sqlite_where=sa.text("body IS NOT NULL"),
+        postgresql_where=sa.text("body IS NOT NULL"),
+    )
     op.create_table(
         "job",
         sa.Column("kind", KEY, nullable=False),
