@@ -308,7 +308,7 @@ def _make_private(where: str) -> None:
 def _connection(address: str, patience: float) -> Connection:
     arguments = {"timeout": patience, "isolation_level": None, "cached_statements": 256, "check_same_thread": False}
     connection = create_engine(address, poolclass=NullPool, connect_args=arguments).connect()
-    for pragma in ("foreign_keys=ON", "secure_delete=ON", "temp_store=MEMORY", "cache_size=-4000"):
+    for pragma in ("foreign_keys=ON", "secure_delete=ON", "temp_store=MEMORY", "cache_size=-2000"):
         _raw(connection).execute(f"PRAGMA {pragma}")
     return connection
 

@@ -46,8 +46,8 @@ _LONGEST_PAUSE = 30.0
 class Options:
     """How the bot runs. `admins` see their commands in the menu; `pause` is the first wait after a failure, in seconds.
 
-    One question of polling waits `poll_seconds`; `rivalry` seconds after another process was found to ask as well, one that
-    has just begun gives way. `now` is the clock of paces, `http` what httpx is given besides.
+    One question of polling waits `poll_seconds`; `rivalry` seconds after another process was found to ask as well, one
+    that has just begun gives way. `now` is the clock of paces, `http` what httpx is given besides.
 
     `private_pace` and `group_pace` are the least seconds between two changes of a preview: Telegram allows about one
     message a second in a chat and 20 a minute in a group, changes included
