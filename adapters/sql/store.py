@@ -370,8 +370,8 @@ async def open_store(
 
     `patience` is how many seconds to wait for what other programs hold, or for a lost server. Of SQLite: `synchronous`
     is its own setting, `steps` how many turns and segments are kept decoded. Of PostgreSQL: `connections` is how many
-    there are at most. `stem` gives the stems of words, by which what was said is found. With `indexing` these are kept as turns are
-    saved; without it a turn costs less, and they are made when something is first looked for in its chat.
+    there are at most. `stem` gives the stems of words, by which what was said is found. With `indexing` these are kept
+    as turns are saved; without it a turn costs less, and they are made when something is first looked for in its chat.
     Raises StoreError, leaving the database as it is, when it can't be used or is not ours.
     """
     database: Database

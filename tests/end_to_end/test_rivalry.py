@@ -7,7 +7,7 @@ from pathlib import Path
 
 from adapters.telegram.server import TOKEN, TelegramServer
 from tests.end_to_end.bot import Bot
-from tests.end_to_end.killing import RULES, SETTINGS
+from tests.end_to_end.crashing import RULES, SETTINGS
 from tests.end_to_end.model_server import ModelServer
 
 
