@@ -178,7 +178,7 @@ class FactDraft:
         """Raise ToolError when nothing of this message may be kept, or only after asking, as only facts can be."""
         if self.asking:
             raise ToolError("NOT saved: the person wants to be asked first, and can be asked about facts only")
-        self._check_open()
+        self._check_writable()
 
     def pin(self, call: str, key: str, pinned: bool) -> str:
         """Pin a fact, so that it goes last when there is no room, or let it loose; what is so already stays so."""
@@ -211,14 +211,14 @@ class FactDraft:
             return f"proposed, NOT saved yet: {fact.key}; the person is asked whether they agree"
         return f"removed: {fact.key}" if gone else f"saved: {fact.key} = {self._shown(fact.key)}"
 
-    def _check_open(self) -> None:
+    def _check_writable(self) -> None:
         if self.closed:
             raise ToolError(self.closed)
         if self._by_model and not self.words.own.strip():
             raise ToolError("facts come only from the person's own words, and this message has none")
 
     def _record(self, call: str, action: Action, key: str, after: Fact | None) -> None:
-        self._check_open()
+        self._check_writable()
         before = self.facts.by_key.get(key)
         self.changes.append(Change(call, action, key, before, after, self.at, self.words.turn, self.by))
         if self.asking:

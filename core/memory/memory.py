@@ -56,7 +56,10 @@ class Memory:
         """Learn which model the bot uses, before anything else."""
 
     def stand_on(self, store: ConversationStore, counter: TokenCounter) -> None:
-        """Learn where everything is kept, to look there, and how tokens are counted; before anything else."""
+        """Learn where everything is kept, to look there, and how tokens are counted; before anything else.
+
+        One that overrides this and keeps notes calls it as well.
+        """
         self._store = store
 
     async def recall(self, conversation: Conversation, prompt: Prompt) -> None:
