@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -40,17 +41,15 @@ async def open_app(
     adapters: Sequence[Adapter] = (),
     bot: Bot | None = None,
     store: ConversationStore | None = None,
-    closing_seconds: float = 10,
     serving: bool = True,
     standby: bool = False,
     meter: Meter | None = None,
 ) -> AsyncIterator[App]:
     """Run a bot, by default the one that the settings describe, until the block ends.
 
-    What a stopped process left open is taken up. At the end what is in progress gets `closing_seconds`. A `store`
-    given is used and left open. With `serving` false one person talks to it at a terminal: what can wait for the first
-    message waits, and nobody is held to say less in a minute. With `standby` true nothing is taken up and no clock
-    runs, since another process may serve the bots.
+    What a stopped process left open is taken up. A `store` given is used and left open. With `serving` false one person
+    talks to it at a terminal: what can wait for the first message waits, and nobody is held to say less in a minute.
+    With `standby` true nothing is taken up and no clock runs, since another process may serve the bots.
     Raises ConfigError or StoreError in one sentence.
     """
     async with AsyncExitStack() as stack:
@@ -76,14 +75,18 @@ async def open_app(
             frugal=await stack.enter_async_context(open_frugal(settings)),
             prices=prices(settings),
         )
-        stack.push_async_callback(engine.compactor.aclose, closing_seconds)
-        stack.push_async_callback(engine.aclose, closing_seconds)
+        stack.push_async_callback(_close, engine, settings.engine.stop_seconds)
         if standby:
             engine.standby.update(adapter.platform for adapter in adapters)
         elif adapters:
             await stack.enter_async_context(ticking(engine, settings, at_once=serving))
             await engine.recover()
         yield App(engine, store, engine.compactor)
+
+
+async def _close(engine: Engine, seconds: float) -> None:
+    """Give turns and jobs in progress so many seconds, together."""
+    await asyncio.gather(engine.aclose(seconds), engine.compactor.aclose(seconds))
 
 
 @asynccontextmanager

@@ -184,6 +184,9 @@ class Engine(Section):
     quiet_seconds: float = Field(0.6, ge=0, le=60, description="Quiet that ends a burst of one sender.")
     max_burst_seconds: float = Field(3, ge=0, le=300, description="Longest burst answered as one turn.")
     open_turn_minutes: Minutes = Field(360, description="Age at which a turn left open is closed, not answered.")
+    stop_seconds: float = Field(
+        10, ge=0, le=3600, description="Seconds for what is in progress when the process is told to stop."
+    )
     person_messages_per_minute: int = Field(
         20, ge=0, le=100_000, description="Messages one person may send in a minute; 0: any number."
     )

@@ -445,9 +445,10 @@ class Engine:
     async def aclose(self, seconds: float = 10) -> None:
         """Finish what is in progress within `seconds`; what is not can be taken up at the next start."""
         await self.shared.outage.aclose()
+        ends = time.monotonic() + seconds
         await self._lanes.drain(seconds)
         if self._at_once:
-            _, late = await asyncio.wait(self._at_once, timeout=seconds)
+            _, late = await asyncio.wait(self._at_once, timeout=max(0, ends - time.monotonic()))
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)

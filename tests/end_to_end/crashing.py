@@ -8,7 +8,7 @@ import random
 import re
 import time
 from abc import ABC, abstractmethod
-from collections.abc import AsyncIterator, Iterator, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass, field
 from itertools import cycle
@@ -73,11 +73,11 @@ UNNOTED = ("after preview", "before progress")
 
 
 def seeded(kills: int, seed: int) -> Iterator[Kill]:
-    """Choose moments to die at, the same for the same seed: from the arrival of a message until all is delivered."""
+    """Choose moments to die at, the same for the same seed: from the start, or the arrival of a message, onwards."""
     chance = random.Random(seed)
     for _ in range(kills):
         what = chance.choice([HELLO, ROME, STORY, TALE])
-        step = chance.choice(["after receive", "after open", "after save", "after preview", "before raise_epoch"])
+        step = chance.choice(["after receive", "after open", "after save", "after preview", "after open_turns"])
         yield Kill(
             step if what in (STORY, TALE) or "preview" not in step else "after open", what, 1, chance.random() / 2
         )
@@ -148,6 +148,15 @@ class Talk(ABC):
         """Give what the bot has said, as it is seen now."""
 
     @abstractmethod
+    async def watch(self, condition: Callable[[], Any]) -> None:
+        """Wait until a condition holds of what is seen."""
+
+    @property
+    @abstractmethod
+    def edited(self) -> int:
+        """How often messages were edited."""
+
+    @abstractmethod
     def parts(self, answer: str) -> Sequence[str]:
         """Give the parts in which an answer is shown."""
 
@@ -180,6 +189,7 @@ class Talk(ABC):
                     either: list[asyncio.Future[Any]] = [fork.ended, settling]
                     await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
                     settling.cancel()
+                    await asyncio.gather(settling, return_exceptions=True)
         assert fork.ended.result() == -9
         self.figures.kills += 1
         self.unnoted += not self.finds and (kill.step in UNNOTED or kill.later > 0)
@@ -202,19 +212,24 @@ class Talk(ABC):
                 await asyncio.sleep(0.05)
 
     async def _unsettled(self, store: ConversationStore) -> bool:
-        texts = {text for place in self.places for turn in await self._line(store, place) for text in _texts(turn)}
+        texts = {text for place in self.places for turn in await self.line(store, place) for text in _texts(turn)}
         wanting = {text for text, _ in self.said} - texts
         return bool(wanting or await store.waiting() or await store.open_turns())
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[SqlStore]:
         """Look into the database meanwhile."""
-        url = self.bot.settings.get("KEEPMIND_DATABASE_URL", f"sqlite:///{self.bot.database}")
         self.bot.database.parent.mkdir(exist_ok=True)
-        async with aclosing(await open_store(url)) as store:
+        async with aclosing(await open_store(self.database)) as store:
             yield store
 
-    async def _line(self, store: ConversationStore, place: Place) -> Sequence[Turn]:
+    @property
+    def database(self) -> str:
+        """The address of the database."""
+        return self.bot.settings.get("KEEPMIND_DATABASE_URL", f"sqlite:///{self.bot.database}")
+
+    async def line(self, store: ConversationStore, place: Place) -> Sequence[Turn]:
+        """Give the turns of a place, oldest first."""
         head = (await store.load(place.chat, private=not place.group)).head
         return await store.line(place.chat, head) if head else []
 
@@ -226,7 +241,7 @@ class Talk(ABC):
                     self.say(what)
                 await self.settled(store)
             assert list(await store.verify()) == []
-            lines = {place: await self._line(store, place) for place in self.places}
+            lines = {place: await self.line(store, place) for place in self.places}
             for place, turns in lines.items():
                 self._check_stored(place, turns)
                 self._check_shown(place, turns)

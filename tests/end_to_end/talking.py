@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 from adapters.discord.formatting import chunks
 from adapters.discord.server import TOKEN as DISCORD_TOKEN
@@ -41,6 +42,13 @@ class TelegramTalk(Talk):
         who = self.people[place.sender != str(self.people[0].id)]
         return [message.text for message in self.telegram.chat(self.club if place.group else who).from_bot]
 
+    async def watch(self, condition: Callable[[], Any]) -> None:
+        await self.telegram.wait_for(condition, timeout=60)
+
+    @property
+    def edited(self) -> int:
+        return self.telegram.journal.counts["editMessageText"]
+
     def parts(self, answer: str) -> Sequence[str]:
         return split(answer, LIMIT, measure)
 
@@ -72,6 +80,13 @@ class DiscordTalk(Talk):
     def shown(self, place: Place) -> list[str]:
         who = self.people[place.sender != str(self.people[0].id)]
         return [message.text for message in self.discord.channel(self.club if place.group else who).from_bot]
+
+    async def watch(self, condition: Callable[[], Any]) -> None:
+        await self.discord.wait_for(condition, timeout=60)
+
+    @property
+    def edited(self) -> int:
+        return self.discord.journal.counts["edit_message"]
 
     def parts(self, answer: str) -> Sequence[str]:
         return chunks(answer, 0)

@@ -1,0 +1,56 @@
+"""The bot told to stop while it answers: the answer is finished in the time there is, or goes on at the next start."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.end_to_end.crashing import TALE, Talk
+from tests.end_to_end.talking import talking
+
+
+@pytest.fixture(params=["telegram", "discord"])
+async def talk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Talk]:
+    async with talking(request.param, tmp_path) as talk:
+        await talk.begun()
+        yield talk
+
+
+def tale(pace: float) -> dict[str, Any]:
+    """Let a tale be told, each word of it taking so many seconds."""
+    return {
+        "match": rf"({TALE} number \d+)$",
+        "reply": r"Here is \1 " + "and so on " * 20 + "to its end.",
+        "pace": pace,
+    }
+
+
+async def stopped_in_the_midst(talk: Talk) -> None:
+    """Tell the bot to stop, as systems do, when an answer has begun to be seen; it ends well."""
+    before = talk.shown(talk.places[2])
+    async with talk.bot.served(talk.platform) as process:
+        talk.say(TALE)
+        await talk.watch(lambda: talk.shown(talk.places[2])[len(before) :])
+        process.send_signal(signal.SIGTERM)
+        assert await process.wait() == 0
+
+
+async def test_an_answer_that_takes_less_than_the_time_there_is_is_finished(talk: Talk) -> None:
+    talk.bot.server.rules.insert(0, tale(0.02))
+    await stopped_in_the_midst(talk)
+    assert talk.shown(talk.places[2])[-1].endswith("to its end.")
+    assert (await talk.ended()).ambiguous == 0
+
+
+async def test_an_answer_that_takes_longer_goes_on_in_the_same_message_at_the_next_start(talk: Talk) -> None:
+    talk.bot.settings["KEEPMIND_ENGINE__STOP_SECONDS"] = "0.3"
+    talk.bot.server.rules.insert(0, tale(0.1))
+    await stopped_in_the_midst(talk)
+    assert not talk.shown(talk.places[2])[-1].endswith("to its end.")
+    talk.bot.server.rules.insert(0, tale(0))
+    talk.bot.settings["KEEPMIND_ENGINE__STOP_SECONDS"] = "10"
+    assert (await talk.ended()).ambiguous == 0
