@@ -2,6 +2,7 @@
 
     python -m benchmarks.recall locomo10.json                  # on SQLite, by words alone
     python -m benchmarks.recall locomo10.json --postgresql     # on a PostgreSQL server that is started for it
+    python -m benchmarks.recall locomo10.json --embeddings     # with the small local model, or one of a server named
 
 Every line said is a turn; a question is answered by the turns that its evidence names. Found is what is shown: of ten
 results as many as fit in 530 tokens, as in a prompt. The weights were chosen on every other conversation, beginning
@@ -12,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import os
 import statistics
 import tempfile
 from collections import defaultdict
@@ -26,6 +28,9 @@ from adapters.sql import SqlStore, open_store
 from adapters.tiktoken import TiktokenCounter
 from benchmarks.bm25 import Bm25
 from benchmarks.locomo import KINDS, Conversation, Question, conversations, heard, message
+from bots.meaning import open_meaning
+from config.settings import load_settings
+from core.embedding import Meaning
 from core.memory.archive import LIMIT, TOKENS
 from core.memory.excerpts import shown
 from core.messages import ChatKey
@@ -52,7 +57,7 @@ class Tally:
             yield f"{self.name:10} {group:14} {len(self.shares[group]):5} questions  {five:5.1f} at 5  {ten:5.1f} at 10"
 
 
-async def recall(talks: Sequence[Conversation], store: SqlStore) -> None:
+async def recall(talks: Sequence[Conversation], store: SqlStore, meaning: Meaning | None) -> None:
     """Print how much of the evidence is shown."""
     ours, plain = Tally("archive", defaultdict(list)), Tally("plain BM25", defaultdict(list))
     counter, costs, left_out = TiktokenCounter("gpt-4o-mini"), list[int](), 0
@@ -60,9 +65,12 @@ async def recall(talks: Sequence[Conversation], store: SqlStore) -> None:
         chat, half = ChatKey("replay", str(place)), place % 2
         turns = [await heard(store, message(line, number, chat)) for number, line in enumerate(talk.said)]
         await store.index(chat)
+        if meaning:
+            await meaning.keep(store, chat)
         bm25 = Bm25(talk.said)
         for question in talk.questions:
-            found = await store.search(chat, Query(question.text, LIMIT))
+            asked = await meaning.asked(question.text) if meaning else None
+            found = await store.search(chat, Query(question.text, LIMIT, asked=asked))
             lines = shown(found, question.text, counter, TOKENS, UTC)
             ours.add(half, question, [turns.index(turn) for turn in lines])
             plain.add(half, question, bm25.best(question.text, LIMIT))
@@ -92,17 +100,19 @@ async def opened(postgresql: bool) -> AsyncIterator[SqlStore]:
             await store.aclose()
 
 
-async def measure(path: Path, postgresql: bool) -> None:
-    async with opened(postgresql) as store:
-        await recall(list(conversations(path)), store)
+async def measure(path: Path, postgresql: bool, embeddings: str) -> None:
+    settings = load_settings({**os.environ, "KEEPMIND_MEMORY__EMBEDDINGS": embeddings})
+    async with opened(postgresql) as store, open_meaning(settings) as meaning:
+        await recall(list(conversations(path)), store, meaning)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("path", type=Path)
     parser.add_argument("--postgresql", action="store_true")
+    parser.add_argument("--embeddings", nargs="?", const="local", default="off", metavar="MODEL")
     given = parser.parse_args()
-    asyncio.run(measure(given.path, given.postgresql))
+    asyncio.run(measure(given.path, given.postgresql, given.embeddings))
 
 
 if __name__ == "__main__":

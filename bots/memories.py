@@ -8,6 +8,7 @@ from bots.plugins import plugin
 from config.form import load_form
 from config.settings import Settings
 from core.draft import FactRules
+from core.embedding import Meaning
 from core.errors import ConfigError
 from core.llm import LLM
 from core.memory.archive import Archive
@@ -23,14 +24,17 @@ from core.memory.tree import Tree
 from core.memory.window import WindowLimits
 from core.names import names_in
 
-Make = Callable[[Settings, LLM], Memory]
+Make = Callable[[Settings, LLM, Meaning | None], Memory]
 
 
-def chosen_memories(settings: Settings, llm: LLM) -> Sequence[Memory]:
-    """Give the one history and what is beside it. Raises ConfigError naming what can't be used."""
+def chosen_memories(settings: Settings, llm: LLM, meaning: Meaning | None = None) -> Sequence[Memory]:
+    """Give the one history and what is beside it; `meaning` is the archive's.
+
+    Raises ConfigError naming what can't be used.
+    """
     memory = settings.memory
     beside = dict.fromkeys([*memory.beside, *(kind for kind in SWITCHED if getattr(memory, kind))])
-    return [_of_kind(memory.history, settings, llm), *(_beside(kind, settings, llm) for kind in beside)]
+    return [_of_kind(memory.history, settings, llm), *(_beside(kind, settings, llm, meaning) for kind in beside)]
 
 
 def _of_kind(kind: str, settings: Settings, llm: LLM) -> Memory:
@@ -40,18 +44,18 @@ def _of_kind(kind: str, settings: Settings, llm: LLM) -> Memory:
     return made
 
 
-def _beside(kind: str, settings: Settings, llm: LLM) -> Memory:
-    made = _made(kind, settings, llm)
+def _beside(kind: str, settings: Settings, llm: LLM, meaning: Meaning | None) -> Memory:
+    made = _made(kind, settings, llm, meaning)
     if made.is_history:
         raise ConfigError(f"the memory {kind!r} is a kind of history, and there is one only; name it in memory.history")
     return made
 
 
-def _made(kind: str, settings: Settings, llm: LLM) -> Memory:
+def _made(kind: str, settings: Settings, llm: LLM, meaning: Meaning | None = None) -> Memory:
     if kind in HISTORIES:
         return HISTORIES[kind](settings)
     if kind in BESIDE:
-        return BESIDE[kind](settings, llm)
+        return BESIDE[kind](settings, llm, meaning)
     if ":" not in kind:
         known = ", ".join([*HISTORIES, *BESIDE])
         raise ConfigError(f"the memory {kind!r} is not known; choose of {known} or name package.module:Class")
@@ -107,13 +111,17 @@ HISTORIES: dict[str, Callable[[Settings], Memory]] = {
 }
 
 
-def _entities(settings: Settings, llm: LLM) -> Memory:  # noqa: ARG001 -- each kind is made alike
+def _entities() -> Memory:
     """Find names by spaCy where it is installed with a model, else by how they are written."""
     from adapters.spacy import finder  # looks for spaCy only where names are wanted
 
     return Entities(finder() or names_in)
 
 
-BESIDE: dict[str, Make] = {"profile": _profile, "archive": lambda _settings, _llm: Archive(), "entities": _entities}
+BESIDE: dict[str, Make] = {
+    "profile": lambda settings, llm, _: _profile(settings, llm),
+    "archive": lambda _settings, _llm, meaning: Archive(meaning),
+    "entities": lambda _settings, _llm, _: _entities(),
+}
 SWITCHED = ("entities", "archive")
 """What has a switch of its own in the settings."""

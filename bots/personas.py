@@ -6,12 +6,14 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
+from bots.meaning import open_meaning
 from bots.memories import chosen_memories
 from bots.models import open_model
 from bots.plugins import plugin
 from config.persona import PersonaFile, load_persona
 from config.settings import Settings
 from core.bot import Bot
+from core.embedding import Meaning
 from core.errors import ConfigError
 from core.llm import LLM, TokenCounter
 from core.messages import ChatKey
@@ -26,12 +28,12 @@ class Role:
     file: PersonaFile
     settings: Settings
 
-    def played_by(self, llm: LLM, counter: TokenCounter) -> Persona:
-        """Give the persona with its model. Raises ConfigError."""
+    def played_by(self, llm: LLM, counter: TokenCounter, meaning: Meaning | None) -> Persona:
+        """Give the persona with its model, and what its archive finds other words by. Raises ConfigError."""
         engine = self.settings.engine
         return Persona(
             f"Your name is {engine.name}.\n\n{self.file.text}",
-            chosen_memories(self.settings, llm),
+            chosen_memories(self.settings, llm, meaning),
             [_tool(name) for name in self.file.tools],
             engine.language,
             llm,
@@ -59,7 +61,8 @@ async def open_bot(cast: Places[Role], llm: LLM, counter: TokenCounter) -> Async
             if role.settings.model.chosen not in models:
                 opened = await stack.enter_async_context(open_model(role.settings))
                 models[role.settings.model.chosen] = opened
-        personas = cast.each(lambda role: role.played_by(*models[role.settings.model.chosen]))
+        meaning = await stack.enter_async_context(open_meaning(cast.usual.settings))
+        personas = cast.each(lambda role: role.played_by(*models[role.settings.model.chosen], meaning))
         usual = personas.usual
         yield Bot(usual.text, usual.tools, memory=usual.memory, elsewhere=personas.others)
 

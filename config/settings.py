@@ -90,6 +90,11 @@ class Memory(Section):
         False, description="Whether what was said of people, places and things comes back when they are named again."
     )
     archive: bool = Field(False, description="Whether all that was ever said here is searched when it is asked for.")
+    embeddings: str = Field(
+        "off",
+        description="Model by which it is found in other words too: local (keepmind[embeddings]), one of the model "
+        "server's, or off.",
+    )
 
     @property
     def searches(self) -> bool:

@@ -234,6 +234,11 @@ def _plain(text: str) -> str:
     return " ".join(text.casefold().split())
 
 
+def tells_the_same(turn: Turn, other: Turn) -> bool:
+    """Say whether what was said in a turn, and answered, is still what it was."""
+    return (turn.messages, turn.answer) == (other.messages, other.answer)
+
+
 def export_of(
     person: Person,
     settings: PersonSettings,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from heapq import heapify, heappop
 from itertools import accumulate, islice
 
 from core.postings import Line
@@ -17,19 +18,43 @@ AMID = 0.6
 """The weight of a turn amid its neighbours, beside that of the turn alone; chosen on half of LoCoMo."""
 PART = 0.5
 """What a word counts that is only a part of a longer one."""
+NEAR, NEAR_AMID = 0.7, 0.5
+"""The weight of meanings beside that of words, where there are vectors; and, of these, of a turn's neighbours."""
+LEAST = 0.12
+"""What the meaning of a turn counts at least if none of the words is said in it."""
 Counts = Mapping[int, float]
 """How often something is said, by the number of the turn."""
 
 
-def ranked(line: Line, wanted: Sequence[Wanted], *, limit: int, allowed: Callable[[int], bool]) -> list[int]:
-    """Give the numbers of the allowed turns of a line that match best, best first."""
+def ranked(
+    line: Line, wanted: Sequence[Wanted], near: Sequence[float], *, limit: int, allowed: Callable[[int], bool]
+) -> list[int]:
+    """Give the numbers of the allowed turns of a line that match best, best first.
+
+    `near` is how near the meaning of each is, or empty.
+    """
     scores = [0.0] * len(line.turns)
     alone, amid = _penalties(line.lengths), _penalties(_around(line.lengths))
     for counts in _found(line, wanted):
         _add(scores, counts, alone, 1 - AMID)
         _add(scores, _spread(counts, len(scores)), amid, AMID)
-    hits = sorted(((score, number) for number, score in enumerate(scores) if score), reverse=True)
-    return list(islice(filter(allowed, (number for _, number in hits)), limit))
+    if near:
+        scores = _mixed(scores, near)
+    hits = [(-score, -number) for number, score in enumerate(scores) if score > 0]
+    heapify(hits)
+    best = (-heappop(hits)[1] for _ in range(len(hits)))
+    return list(islice(filter(allowed, best), limit))
+
+
+def _mixed(scores: Sequence[float], near: Sequence[float]) -> list[float]:
+    """Mix how near meanings are into scores by weight, both of them up to one."""
+    largest, amid = max(scores) or 1, _around(near)
+    spans = _around([1] * len(near))
+    mixed = []
+    for score, alone, about, span in zip(scores, near, amid, spans, strict=True):
+        nearness = NEAR * ((1 - NEAR_AMID) * alone + NEAR_AMID * about / span)
+        mixed.append((1 - NEAR) * score / largest + nearness if score or nearness >= LEAST else 0)
+    return mixed
 
 
 def _found(line: Line, wanted: Sequence[Wanted]) -> Iterable[Counts]:
@@ -62,10 +87,10 @@ def _count(line: Line, word: Wanted) -> Counts:
     return counts
 
 
-def _around(lengths: Sequence[int]) -> list[int]:
-    """Give the length of each turn with its neighbours."""
-    sums = [0, *accumulate(lengths)]
-    begins, ends = [0] * BEFORE + sums, [*sums[AFTER + 1 :], *sums[-1:] * AFTER]
+def _around(each: Sequence[float]) -> list[float]:
+    """Add up what each turn has with its neighbours."""
+    sums = [0.0, *accumulate(each)]
+    begins, ends = [0.0] * BEFORE + sums, [*sums[AFTER + 1 :], *sums[-1:] * AFTER]
     return [end - begin for begin, end in zip(begins, ends, strict=False)]
 
 
@@ -78,7 +103,7 @@ def _spread(counts: Counts, turns: int) -> Counts:
     return sums
 
 
-def _penalties(lengths: Sequence[int]) -> list[float]:
+def _penalties(lengths: Sequence[float]) -> list[float]:
     """Give what BM25 puts beside the count of a word, by how long each turn is."""
     least, slope = K1 * (1 - B), K1 * B * len(lengths) / (sum(lengths) or 1)
     return [least + slope * length for length in lengths]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
@@ -12,13 +12,16 @@ from core.messages import Message
 from core.postings import Line
 from core.ranking import ranked
 from core.terms import Terms
+from core.vectors import Asked, Vector
+
+NO_VECTORS: Mapping[int, Vector] = {}
 
 
 @dataclass(frozen=True, slots=True)
 class Query:
     """What is looked for: words in any language, or only what was said from `since` up to before `until`.
 
-    At most `limit` turns are given; those `without` it are passed over.
+    At most `limit` turns are given; those `without` it are passed over. What is `asked` finds other words too.
     """
 
     text: str
@@ -26,6 +29,7 @@ class Query:
     without: frozenset[int] = frozenset()
     since: datetime | None = None
     until: datetime | None = None
+    asked: Asked | None = None
 
     def allows(self, turn: int, at: float) -> bool:
         """Say whether a turn, said at a time in seconds since 1970, may be given."""
@@ -34,8 +38,8 @@ class Query:
         return self.until is None or at < self.until.timestamp()
 
 
-def found(line: Line, query: Query, terms: Terms) -> list[int]:
-    """Give the turns of a line that a query finds, best first.
+def found(line: Line, query: Query, terms: Terms, vectors: Mapping[int, Vector] = NO_VECTORS) -> list[int]:
+    """Give the turns of a line that a query finds, best first. `vectors` are of the model by which it is asked.
 
     Where nothing but a time is asked for, the latest turns of it are given.
     """
@@ -44,8 +48,9 @@ def found(line: Line, query: Query, terms: Terms) -> list[int]:
         return query.allows(line.turns[number], line.times[number])
 
     wanted = terms.wanted(query.text)
-    if wanted:
-        hits: Iterable[int] = ranked(line, wanted, limit=query.limit, allowed=allowed)
+    if wanted or vectors:
+        near = query.asked.nearness(line.turns, vectors) if query.asked and vectors else ()
+        hits: Iterable[int] = ranked(line, wanted, near, limit=query.limit, allowed=allowed)
     else:
         timed = query.since is not None or query.until is not None
         hits = islice(filter(allowed, reversed(range(len(line.turns)))), query.limit if timed else 0)
@@ -62,10 +67,11 @@ def terms_said(messages: Sequence[Message], terms: Terms) -> str:
     first = messages[0]
     if len(messages) == 1 and first.private and not first.attachments:
         return _joined(terms.of(first.text))
-    return _joined(terms.of("\n".join(part for message in messages for part in _said(message) if part)))
+    return _joined(terms.of("\n".join(part for message in messages for part in said_in(message) if part)))
 
 
-def _said(message: Message) -> Iterable[str]:
+def said_in(message: Message) -> Iterable[str]:
+    """Give what a message is found by: in a group the name of who said it, the text, what is attached."""
     if not message.private:
         yield message.name
     yield message.text

@@ -14,6 +14,7 @@ from core.messages import ChatKey, Message, Person
 from core.notes import Note
 from core.search import Query
 from core.usage import Spent
+from core.vectors import Vector
 
 
 @dataclass(frozen=True, slots=True)
@@ -277,6 +278,17 @@ class ConversationStore(Protocol):
         """
         ...
 
+    async def unembedded(self, chat: ChatKey, model: str, *, limit: int) -> Sequence[Turn]:
+        """Give turns of a chat that are no longer open and have no vector of a model, latest first.
+
+        A turn that was edited is one of them again.
+        """
+        ...
+
+    async def embed(self, chat: ChatKey, model: str, vectors: Sequence[tuple[Turn, Vector]]) -> None:
+        """Keep the vectors of turns, in the place of others; a turn that is not as it is given is passed over."""
+        ...
+
     async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
         """Give turns of a chat that are no longer open and in which no names have been looked for, oldest first.
 
@@ -486,7 +498,10 @@ class ConversationStore(Protocol):
         ...
 
     async def holds(self, text: str) -> Sequence[str]:
-        """Name the tables that hold a text anywhere, sorted: what a verifier asks after an erasure."""
+        """Name the tables that hold a text anywhere, sorted: what a verifier asks after an erasure.
+
+        Those of the archive hold it where a turn is found by its stems that no longer says it.
+        """
         ...
 
     async def remains(self, text: str) -> Sequence[str]:

@@ -84,6 +84,7 @@ class Erasure(Usage):
         for turn in erased:
             self._drop_buttons(self._turns.pop(turn).sender)
             self._names.pop(turn, None)
+            self._vectors.pop(turn, None)
         for received in self._inbox.values():
             received.turn = None if received.turn in erased else received.turn
         chat.head, chat.asides = doing.head, tuple(doing.asides)

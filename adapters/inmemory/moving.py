@@ -43,6 +43,7 @@ class Moving(Erasure, Jobs):
             return
         edited = self._turns[turn.id] = replace(turn, messages=messages)
         self._names.pop(turn.id, None)
+        self._vectors.pop(turn.id, None)
         self._drop_segments(covering({turn.id}, self._parents(), self._segments_of(turn.chat)))
         self._drop_notes(lambda note: note.turn == turn.id)
         self._withdraw(unsaid(edited))

@@ -13,11 +13,12 @@ from pydantic_core import to_jsonable_python
 
 from adapters.inmemory.usage import Usage
 from core.conversation import OPEN, PersonSettings, State, Turn
-from core.kept import chain, export_of, latest, storable
+from core.kept import chain, export_of, latest, storable, tells_the_same
 from core.messages import ChatKey, Person
 from core.postings import Entry, Line, posted
 from core.search import Query, found, turn_terms
 from core.store import ChatInfo, Day, Stats
+from core.vectors import Vector
 
 
 class Seeing(Usage):
@@ -45,7 +46,10 @@ class Seeing(Usage):
         chat = storable(chat)
         told = posted(self._entry(turn) for turn in self._turns_of(chat) if _is_told(turn))
         head = self._chats[chat].head if chat in self._chats else None
-        hits = found(Line([told], head, lambda turn: self._turns[turn].parent), query, self._terms)
+        line = Line([told], head, lambda turn: self._turns[turn].parent)
+        model = query.asked.model if query.asked else None
+        vectors = {turn: self._vectors[turn][1] for turn in line.turns if self._has_vector(turn, model)}
+        hits = found(line, query, self._terms, vectors)
         return [self._turns[turn] for turn in hits if not self._turns[turn].incognito]
 
     def _entry(self, turn: Turn) -> Entry:
@@ -53,6 +57,21 @@ class Seeing(Usage):
 
     async def index(self, chat: ChatKey) -> None:  # noqa: ARG002 -- as the port names it
         await asyncio.sleep(0)
+
+    def _has_vector(self, turn: int, model: str | None) -> bool:
+        return turn in self._vectors and self._vectors[turn][0] == model
+
+    async def unembedded(self, chat: ChatKey, model: str, *, limit: int) -> Sequence[Turn]:
+        await asyncio.sleep(0)
+        told = [turn for turn in self._turns_of(storable(chat)) if _is_told(turn) and not turn.incognito]
+        return [t for t in sorted(told, key=lambda t: -t.id) if not self._has_vector(t.id, model)][:limit]
+
+    async def embed(self, chat: ChatKey, model: str, vectors: Sequence[tuple[Turn, Vector]]) -> None:
+        await asyncio.sleep(0)
+        for turn, vector in vectors:
+            kept = self._turns.get(turn.id)
+            if kept and kept.chat == storable(chat) and tells_the_same(kept, turn):
+                self._vectors[turn.id] = (storable(model), vector)
 
     async def unnamed(self, chat: ChatKey, *, limit: int) -> Sequence[Turn]:
         await asyncio.sleep(0)
@@ -150,6 +169,7 @@ class Seeing(Usage):
             "change": list(self._changes.items()),
             "chat": list(map(str, self._chats)),
             "entity": list(self._names.values()),
+            "vector": [model for model, _ in self._vectors.values()],
             "fact": list(self._facts.items()),
             "inbox": [(str(chat), key, r.message) for (chat, key), r in self._inbox.items()],
             "job": [queued.job for queued in self._jobs.values()],

@@ -15,6 +15,7 @@ from core.notes import Note
 from core.store import AuditEntry, Job
 from core.terms import Stem, Terms
 from core.usage import Spent
+from core.vectors import Vector
 
 
 @dataclass
@@ -75,6 +76,7 @@ class Rows:
         self._terms = Terms(stem)
         self._usage: list[Spent] = []
         self._names: dict[int, dict[str, str]] = {}
+        self._vectors: dict[int, tuple[str, Vector]] = {}
         self._last_id = 0
 
     def _chat(self, key: ChatKey) -> Chat:

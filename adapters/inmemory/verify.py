@@ -22,7 +22,12 @@ class Verifying(Rows):
             *self._broken_rounds(),
             *self._lost_segments(),
             *self._lost_notes(),
+            *self._lost_vectors(),
         ]
+
+    def _lost_vectors(self) -> list[str]:
+        lost = self._vectors.keys() - self._turns.keys()
+        return [f"There is a vector of turn {turn}, which does not exist." for turn in sorted(lost)]
 
     def _lost_heads(self) -> list[str]:
         heads = [(key, c.head) for key, c in self._chats.items() if c.head is not None]

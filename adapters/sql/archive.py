@@ -8,15 +8,16 @@ from typing import Any
 
 from sqlalchemy import bindparam, delete, select, update
 
-from adapters.sql import chats, entities, pieces
+from adapters.sql import chats, entities, pieces, vectors
 from adapters.sql.database import Row, Transaction
 from adapters.sql.rows import TURN_COLUMNS, chat_key, to_micros, to_turn
 from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import ARCHIVE, TURN
 from core.conversation import Turn
+from core.kept import storable
 from core.messages import ChatKey
-from core.postings import Entry, Line, Postings, posted
-from core.search import terms_replied, terms_said
+from core.postings import FIRST, Entry, Line, Postings, posted
+from core.search import terms_replied, terms_said, turn_terms
 from core.terms import Terms
 
 _this = (ARCHIVE.c.chat == bindparam("of_chat")) & (ARCHIVE.c.turn == bindparam("of_turn"))
@@ -47,6 +48,8 @@ DONE = Statement(
     .where(ARCHIVE.c.chat == bindparam("chat"), TURN.c.state != "received", TURN.c.state != "answered")
     .order_by(ARCHIVE.c.turn)
 )
+SAYS = Statement(select(ARCHIVE.c.turn, ARCHIVE.c.said.concat(ARCHIVE.c.replied)))
+ANY = Statement(select(*TURN_COLUMNS).where(TURN.c.id == bindparam("turn")))
 THERE = Statement(select(TURN.c.id).where(TURN.c.chat == bindparam("chat")))
 LOST = Statement(
     select(ARCHIVE.c.chat, ARCHIVE.c.turn)
@@ -72,6 +75,7 @@ def reword(tx: Transaction, chat: str, turn: Turn, terms: Terms | None) -> None:
         tx.run(REWORD, **_row(chat, turn, terms))
     pieces.mend(tx, chat, {turn.id}, {})
     entities.forget(tx, chat, [turn.id])
+    vectors.forget(tx, chat, [turn.id])
 
 
 def behind(tx: Transaction, chat: ChatKey) -> list[int]:
@@ -112,6 +116,7 @@ def cut_out(tx: Transaction, chat: str, turns: Collection[int], parents: Mapping
     """Forget turns, and note the new parents of those that lost theirs."""
     tx.many(DELETE, [{"of_chat": chat, "of_turn": turn} for turn in turns])
     entities.forget(tx, chat, turns)
+    vectors.forget(tx, chat, turns)
     pieces.mend(tx, chat, turns, {})
     _reparent(tx, chat, parents)
 
@@ -121,6 +126,7 @@ def move(tx: Transaction, old: str, new: str, parents: Mapping[int, int | None])
     tx.run(MOVE, of_chat=old, to=new)
     pieces.move(tx, old, new)
     entities.move(tx, old, new)
+    vectors.move(tx, old, new)
     _reparent(tx, new, parents)
 
 
@@ -174,3 +180,22 @@ def strays(tx: Transaction) -> Iterator[str]:
         lost += [(chat, turn) for piece in pieces.places(tx, chat) for turn in piece.turns if turn not in there]
     for chat, turn in lost:
         yield f"The archive of {chat} still knows turn {turn}, which does not exist there."
+
+
+def leaks(tx: Transaction, text: str, terms: Terms) -> set[str]:
+    """Name the tables by which a turn is found by a text, whatever its form, that the turn no longer says."""
+    wanted = set(terms.of(storable(text)))
+    suspected = {("postings", turn) for (chat,) in tx.rows(pieces.CHATS) for turn in _saying(tx, chat, wanted)}
+    suspected |= {("archive", turn) for turn, said in tx.rows(SAYS) if wanted <= set(said.split())}
+    return {table for table, turn in suspected if wanted and not wanted <= _terms_of(tx, turn, terms)}
+
+
+def _saying(tx: Transaction, chat: str, wanted: Collection[str]) -> Iterator[int]:
+    for piece in pieces.read(tx, chat) if wanted else ():
+        for mark in set.intersection(*(set(piece.by_term.get(term, "")) for term in wanted)):
+            yield piece.turns[ord(mark) - FIRST]
+
+
+def _terms_of(tx: Transaction, turn: int, terms: Terms) -> set[str]:
+    rows = tx.rows(ANY, turn=turn)
+    return set(turn_terms(to_turn(rows[0]), terms).split()) if rows else set()

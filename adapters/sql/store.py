@@ -33,12 +33,14 @@ from adapters.sql import (
     turns,
     upgrade,
     usage,
+    vectors,
 )
 from adapters.sql.address import is_postgresql, to_address
 from adapters.sql.cache import Cache
 from adapters.sql.database import Database, Prepare, R
 from adapters.sql.sqlite import SqliteDatabase, Synchronous, look
 from adapters.sql.upgrade import Schema
+from adapters.sql.vectors import embed as keep_vectors
 from adapters.sql.verify import verify
 from core.conversation import Conversation, PersonSettings, Segment, State, Step, Turn
 from core.duty import Duty
@@ -51,6 +53,7 @@ from core.search import Query, found
 from core.store import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt, Stats
 from core.terms import Stem, Terms
 from core.usage import Spent
+from core.vectors import Vector
 
 SINGLE = 200
 """Turns that are not put together yet, above which a search has it done."""
@@ -136,11 +139,21 @@ class SqlStore:
         line, single = await self._database.read(archive.line, chat)
         if single > SINGLE:
             await self.index(chat)
+        known = await self._vectors(chat, query.asked.model) if query.asked else {}
         if len(line.turns) > LONG:
-            hits = await asyncio.to_thread(found, line, query, self._terms)
+            hits = await asyncio.to_thread(found, line, query, self._terms, known)
         else:
-            hits = found(line, query, self._terms)
+            hits = found(line, query, self._terms, known)
         return await self._database.read(archive.read, chat, hits) if hits else []
+
+    async def _vectors(self, chat: ChatKey, model: str) -> Mapping[int, Vector]:
+        return await self._database.read(vectors.of_chat, chat, model)
+
+    async def unembedded(self, chat: ChatKey, model: str, *, limit: int) -> Sequence[Turn]:
+        return await self._database.read(vectors.unembedded, chat, model, limit)
+
+    async def embed(self, chat: ChatKey, model: str, vectors: Sequence[tuple[Turn, Vector]]) -> None:
+        await self._database.write(keep_vectors, chat, model, vectors)
 
     async def index(self, chat: ChatKey) -> None:
         await self._catch_up(chat)
@@ -275,7 +288,8 @@ class SqlStore:
         return receipt
 
     async def holds(self, text: str) -> Sequence[str]:
-        return await self._database.read(seeing.holds, text)
+        as_it_is = await self._database.read(seeing.holds, text)
+        return sorted({*as_it_is, *await self._database.read(archive.leaks, text, self._terms)})
 
     async def remains(self, text: str) -> Sequence[str]:
         return await self._database.files_with(storable(text))

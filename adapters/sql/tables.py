@@ -340,6 +340,18 @@ class UsageRow(Row, table=True):
     memory: int = Field(sa_type=BigInteger)
 
 
+class VectorRow(Row, table=True):
+    """The vector of what a turn tells: a signed byte for each dimension, as a model makes it."""
+
+    __tablename__ = "vector"
+    __table_args__ = (KEYED,)
+
+    chat: str = Field(primary_key=True)
+    turn: int = Field(primary_key=True, sa_type=BigInteger)
+    model: str
+    body: bytes = Field(sa_type=LargeBinary)
+
+
 class PostingsRow(Row, table=True):
     """Many turns of a chat by the terms that they say, put together of as many `ArchiveRow`s.
 
@@ -390,3 +402,4 @@ ALLOW, BLOCK, PAIRING, MOVE = (METADATA.tables[name] for name in ("allow", "bloc
 LINK, LINK_CODE, WRONG_CODE = (METADATA.tables[name] for name in ("link", "link_code", "wrong_code"))
 ARCHIVE, ENTITY, NOTE, POSTINGS = (METADATA.tables[name] for name in ("archive", "entity", "note", "postings"))
 BOT, USAGE = METADATA.tables["bot"], METADATA.tables["usage"]
+VECTOR = METADATA.tables["vector"]

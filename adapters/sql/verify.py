@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from sqlalchemy import func, select
 
-from adapters.sql import archive, entities, notes, verify_chats, verify_facts
+from adapters.sql import archive, entities, notes, vectors, verify_chats, verify_facts
 from adapters.sql.database import Transaction
 from adapters.sql.rows import MESSAGES_JSON
 from adapters.sql.statement import Statement
@@ -33,6 +33,7 @@ def verify(tx: Transaction) -> list[str]:
         *verify_facts.faults(tx),
         *archive.strays(tx),
         *entities.strays(tx),
+        *vectors.strays(tx),
         *notes.faults(tx),
         *(f"The view {view} links an account with no other." for (view,) in tx.rows(ALONE)),
         *verify_chats.faults(tx),

@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import date, datetime, time, tzinfo
 
 from core.conversation import Conversation, Turn
+from core.embedding import Meaning
 from core.errors import ToolError
 from core.llm import LLM, TokenCounter
 from core.memory.excerpts import excerpts
@@ -16,6 +17,7 @@ from core.prompt import Prompt
 from core.search import Query
 from core.store import ConversationStore
 from core.tools import Tool, ToolContext
+from core.vectors import Asked
 from core.zones import zone_here
 
 USE = """search_memory finds what was said earlier in this chat, also long ago and outside of what you see here. When \
@@ -28,9 +30,13 @@ FEW = 3
 
 
 class Archive(Memory):
-    """Finds turns by what was said in them: at most `limit` at once, which cost at most `tokens` in the prompt."""
+    """Finds turns by what was said in them: at most `limit` at once, which cost at most `tokens` in the prompt.
 
-    def __init__(self, *, limit: int = LIMIT, tokens: int = TOKENS) -> None:
+    Given their `meaning`, it finds what was said in other words too.
+    """
+
+    def __init__(self, meaning: Meaning | None = None, *, limit: int = LIMIT, tokens: int = TOKENS) -> None:
+        self._meaning = meaning
         self.limit = limit
         self.tokens = tokens
         self._tool = Tool("search_memory", self.search_memory)
@@ -59,18 +65,24 @@ class Archive(Memory):
             prompt.add("excerpts of earlier talk", lines, place="excerpts", origin="archive of this chat")
 
     async def _pointed_at(self, here: Conversation, pointing: Pointing, shown: frozenset[int]) -> Sequence[Turn]:
-        query = Query(pointing.text, self.limit, shown, pointing.since, pointing.until)
+        asked = await self._asked(pointing.text)
+        query = Query(pointing.text, self.limit, shown, pointing.since, pointing.until, asked)
         found = list(await self._store.search(here.chat, query))
         if pointing.since is not None and len(found) < FEW:
-            rest = replace(query, text="", without=shown | {turn.id for turn in found})
+            rest = replace(query, text="", asked=None, without=shown | {turn.id for turn in found})
             found += await self._store.search(here.chat, rest)
         if pointing.since is not None and not found:
             found += await self._store.search(here.chat, replace(query, since=None, until=None))
         return found[: self.limit]
 
     async def compact(self, conversation: Conversation, work: Compaction) -> None:
-        """Make what was said fast to search."""
+        """Make what was said fast to search, and its vectors."""
         await work.store.index(conversation.chat)
+        if self._meaning is not None:
+            await self._meaning.keep(work.store, conversation.chat)
+
+    async def _asked(self, text: str) -> Asked | None:
+        return await self._meaning.asked(text) if self._meaning is not None else None
 
     def tools(self, conversation: Conversation) -> Sequence[Tool]:
         """Give `search_memory`, unless the person wants nothing remembered."""
@@ -84,7 +96,8 @@ class Archive(Memory):
         """
         zone = zone_here(context.conversation)
         first, last = _day(since, time.min, zone), _day(until, time.max, zone)
-        wanted = Query(query, self.limit, context.shown | {context.turn.id}, first, last)
+        shown = context.shown | {context.turn.id}
+        wanted = Query(query, self.limit, shown, first, last, await self._asked(query))
         found = await self._store.search(context.conversation.chat, wanted)
         lines = excerpts(found, query, self._counter, self.tokens, zone)
         return "\n".join(lines) or NOTHING

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
 from adapters.inmemory import InMemoryStore
+from adapters.numpy import near
 from adapters.snowball import stem
 from core.bot import Bot
+from core.embedding import Meaning
+from core.errors import LLMUnavailable
 from core.llm import Completion, Request
 from core.memory.archive import NOTHING, Archive
 from core.memory.keepmind import Keepmind, SummaryLimits
@@ -21,10 +26,28 @@ from tests.fakes import ScriptedLLM, World, calling
 BLOCK = '<remembered what="excerpts of earlier talk">'
 
 
-def a_world(**more: object) -> World:
+class Concepts:
+    """An embedder that knows three concepts; broken, it fails whenever it is asked."""
+
+    model = "concepts"
+    known = (("dog", "spaniel", "rex"), ("number", "fine"), ("tea", "drink"))
+
+    def __init__(self) -> None:
+        self.broken = False
+        self.asked: list[str] = []
+
+    async def embed(self, texts: Sequence[str], *, asked: bool = False) -> Sequence[Sequence[float]]:
+        await asyncio.sleep(0)
+        if self.broken:
+            raise LLMUnavailable("it is down")
+        self.asked += texts if asked else ()
+        return [[float(sum(word in text.lower() for word in words)) for words in self.known] for text in texts]
+
+
+def a_world(meaning: Meaning | None = None, **more: object) -> World:
     """A bot whose window soon holds nothing of what was said first."""
     small = Keepmind(WindowLimits(4, 2, 100_000, 50_000, 2), SummaryLimits(60, 300))
-    return World(bot=Bot(memory=[small, Profile(), Archive(tokens=60)]), store=InMemoryStore(stem), **more)  # type: ignore[arg-type]
+    return World(bot=Bot(memory=[small, Profile(), Archive(meaning, tokens=60)]), store=InMemoryStore(stem), **more)  # type: ignore[arg-type]
 
 
 async def talk(world: World, *texts: str, who: str = "anna", chat: str = "", group: bool = False) -> None:
@@ -186,6 +209,48 @@ async def test_a_model_without_tools_is_told_of_none() -> None:
     world = a_world(llm=ScriptedLLM(calls_tools=False))
     await world.say("hello")
     assert "search_memory" not in world.prompt()
+
+
+async def test_what_was_told_in_other_words_is_found_by_its_meaning() -> None:
+    concepts = Concepts()
+    world = a_world(Meaning(concepts, near))
+    await long_ago(world, "We got a spaniel")
+    assert concepts.asked == []
+    await world.say("Do you remember my dog?")
+    assert "We got a spaniel" in world.prompt().partition(BLOCK)[2]
+    assert len(concepts.asked) == 1
+
+
+async def test_the_model_finds_other_words_too() -> None:
+    world = a_world(Meaning(Concepts(), near), llm=searching("dog"))
+    await long_ago(world, "We got a spaniel")
+    await world.say("What is my pet?")
+    assert "We got a spaniel" in results(world)
+
+
+async def test_while_the_embedder_fails_words_find_what_they_can(caplog: pytest.LogCaptureFixture) -> None:
+    concepts = Concepts()
+    world = a_world(Meaning(concepts, near))
+    await long_ago(world, "We got a spaniel", "My locker has number seven")
+    concepts.broken = True
+    reply = await world.say("What did I say about my locker?")
+    assert reply is not None
+    assert "number seven" in world.prompt().partition(BLOCK)[2]
+    assert "locker" not in caplog.text
+    concepts.broken = False
+    await world.say("Do you remember my dog?")
+    assert "We got a spaniel" in world.prompt().partition(BLOCK)[2]
+
+
+async def test_what_was_told_while_the_embedder_failed_is_embedded_later() -> None:
+    concepts = Concepts()
+    world = a_world(Meaning(concepts, near))
+    concepts.broken = True
+    await long_ago(world, "We got a spaniel")
+    concepts.broken = False
+    await long_ago(world)
+    await world.say("Do you remember my dog?")
+    assert "We got a spaniel" in world.prompt().partition(BLOCK)[2]
 
 
 POINTING = [

@@ -274,6 +274,15 @@ def upgrade() -> None:
         postgresql_where=sa.text("state IN ('received', 'answered')"),
     )
     op.create_table(
+        "vector",
+        sa.Column("chat", KEY, nullable=False),
+        sa.Column("turn", sa.BigInteger(), nullable=False),
+        sa.Column("model", KEY, nullable=False),
+        sa.Column("body", sa.LargeBinary(), nullable=False),
+        sa.PrimaryKeyConstraint("chat", "turn"),
+        sqlite_with_rowid=False,
+    )
+    op.create_table(
         "postings",
         sa.Column("id", sa.BigInteger().with_variant(sa.Integer(), "sqlite"), nullable=False),
         sa.Column("chat", KEY, nullable=False),
