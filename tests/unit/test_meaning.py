@@ -17,7 +17,9 @@ SERVER = {"OPENAI_BASE_URL": "http://model.test/v1", "OPENAI_API_KEY": "sk-test"
 
 
 def settings(folder: Path, embeddings: str = "", **more: str) -> Settings:
-    return load_settings({"KEEPMIND_MEMORY__EMBEDDINGS": embeddings, "KEEPMIND_MEMORY__ARCHIVE": "true", **more}, folder)
+    return load_settings(
+        {"KEEPMIND_MEMORY__EMBEDDINGS": embeddings, "KEEPMIND_MEMORY__ARCHIVE": "true", **more}, folder
+    )
 
 
 async def test_words_are_all_until_a_model_is_named(tmp_path: Path) -> None:
