@@ -211,6 +211,25 @@ def merged(older: Fact, newer: Fact | None) -> Fact:
     return replace(newer, items=items, many=True, pinned=older.pinned or newer.pinned)
 
 
+def rebased(change: Change, stored: Fact | None) -> Change | None:
+    """Give a change as it is of what is stored, if that is no longer what it was made of; None when nothing is left.
+
+    What was erased meanwhile does not come back, and what was added by others stays.
+    """
+    if stored == change.before:
+        return change
+    if change.after is None:
+        return replace(change, before=stored) if stored else None
+    before, after = (fact.items if fact else () for fact in (change.before, change.after))
+    added = tuple(item for item in after if item not in before)
+    left = tuple(item for item in (stored.items if stored else ()) if item in after or item not in before)
+    known = {_plain(item.value) for item in left}
+    items = left + tuple(i for i in added if _plain(i.value) not in known) if change.after.many else added or left
+    if not items or change.action == "undo":  # what an undo brings back may be what was erased
+        return None
+    return replace(change, before=stored, after=replace(change.after, items=items))
+
+
 def withdrawn(fact: Fact, gone: Gone) -> Fact | None:
     """Give the fact without the items whose source is gone; None when no item is left."""
     items = tuple(item for item in fact.items if not gone(item.source))

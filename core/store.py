@@ -334,11 +334,20 @@ class ConversationStore(Protocol):
 
     # -- facts ----------------------------------------------------------------------------------------------------
 
-    async def apply(self, person: Person, scope: str, changes: Sequence[Change], *, turn: Turn | None = None) -> None:
+    async def apply(
+        self,
+        person: Person,
+        scope: str,
+        changes: Sequence[Change],
+        *,
+        turn: Turn | None = None,
+        seen: Conversation | None = None,
+    ) -> None:
         """Store changes of facts in order, with their history; a (turn, call) already applied is passed over.
 
-        Each change sets the fact of its key to `after` (None removes it). Raises StaleEpoch when `turn` began in an
-        older epoch.
+        Each change sets the fact of its key to `after` (None removes it); where the fact is no longer as it was
+        `before`, only what the change adds and takes away. Raises StaleEpoch when the `turn` that learned it, or what
+        was `seen` of the chat where it was said, is of an older epoch.
         """
         ...
 

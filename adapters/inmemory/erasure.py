@@ -74,8 +74,15 @@ class Erasure(Usage):
             else:
                 own = [t.id for t in self._turns_of(key) if t.sender == person]
                 counts += self._erase_turns(key, own) + self._drop_waiting(key, person)
+        for key in self._sourced_in(person) - spoke_in:
+            self._chat(key).epoch += 1  # what was told there may be about to be changed
         counts += self._drop_person(person)
         return receipt(counts + self._drop_jobs([str(person)]))
+
+    def _sourced_in(self, person: Person) -> set[ChatKey]:
+        """Name the chats in which something was told that is known of a person."""
+        known = [fact for (who, _), facts in self._facts.items() if who == person for fact in facts.values()]
+        return {key for key in self._chats if any(i.source.chat == str(key) for f in known for i in f.items)}
 
     def _erase_turns(self, key: ChatKey, turns: Collection[int]) -> Counter[str]:
         chat, erased = self._chat(key), set(turns)

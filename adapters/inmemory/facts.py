@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from adapters.inmemory.state import Rows
-from core.conversation import PersonSettings, Turn
+from core.conversation import Conversation, PersonSettings, Turn
 from core.errors import StaleEpoch
 from core.facts import Change, Facts
-from core.kept import storable
+from core.kept import rebased, storable
 from core.messages import ChatKey, Person
 from core.notes import Note
 
@@ -19,11 +19,22 @@ from core.notes import Note
 class Known(Rows):
     """Facts, their changes, notes, settings."""
 
-    async def apply(self, person: Person, scope: str, changes: Sequence[Change], *, turn: Turn | None = None) -> None:
+    async def apply(
+        self,
+        person: Person,
+        scope: str,
+        changes: Sequence[Change],
+        *,
+        turn: Turn | None = None,
+        seen: Conversation | None = None,
+    ) -> None:
         await asyncio.sleep(0)
         person, scope, changes = storable((person, scope, tuple(changes)))
-        if turn is not None and self._chat(storable(turn.chat)).epoch != turn.epoch:
-            raise StaleEpoch("The chat was stopped or cleared since this was learned.")
+        for since in (turn, seen):
+            if since is not None and self._chat(storable(since.chat)).epoch != since.epoch:
+                raise StaleEpoch("The chat was stopped or cleared since this was learned.")
+        if turn is not None and turn.id not in self._turns:
+            raise StaleEpoch("The turn that taught this was erased.")
         for change in changes:
             if not self._applied(person, scope, change):
                 self._apply(person, scope, change)
@@ -32,7 +43,10 @@ class Known(Rows):
         where = self._changes if change.turn is not None else {(person, scope): self._changes.get((person, scope), [])}
         return any((c.turn, c.call) == (change.turn, change.call) for log in where.values() for c in log)
 
-    def _apply(self, person: Person, scope: str, change: Change) -> None:
+    def _apply(self, person: Person, scope: str, wanted: Change) -> None:
+        change = rebased(wanted, self._facts.get((person, scope), {}).get(wanted.key))
+        if change is None:
+            return
         self._changes.setdefault((person, scope), []).append(replace(change, id=self._next_id()))
         facts = self._facts.setdefault((person, scope), {})
         if change.after is None:

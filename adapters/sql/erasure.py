@@ -87,6 +87,7 @@ SPOKE_IN = Statement(
     .where(select(TURN.c.id).where(TURN.c.chat == CHAT.c.key, TURN.c.sender == _of_person).exists())
     .order_by(CHAT.c.key)
 )
+SOURCED_IN = Statement(select(SOURCE.c.chat).where(SOURCE.c.person == _of_person).distinct())
 HAS_SETTINGS = Statement(select(PERSON.c.settings).where(PERSON.c.key == _of_person))
 ALL_FACTS = Statement(delete(FACT).where(FACT.c.person == _of_person))
 ALL_CHANGES = Statement(delete(CHANGE).where(CHANGE.c.person == _of_person))
@@ -164,6 +165,9 @@ def erase_person(tx: Transaction, person: Person) -> Receipt:
         else:
             own = [turn for (turn,) in tx.rows(OWN_TURNS, chat=chat, person=key)]
             counts += _erase_turns(tx, chat, own) + _empty(tx, chat, waiting.get(chat, []))
+    for (chat,) in tx.rows(SOURCED_IN, person=key):  # what was told there may be about to be changed
+        if chat not in {*spoke_in, *waiting}:
+            tx.run(chats.RAISE_EPOCH, of_chat=chat)
     return _receipt(counts + _erase_profile(tx, key) + _erase_jobs(tx, [key]))
 
 

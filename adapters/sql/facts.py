@@ -12,17 +12,19 @@ from adapters.sql.database import Row, Transaction
 from adapters.sql.rows import CHANGE_JSON, FACT_JSON, SETTINGS_JSON, chat_key, person_key, to_body
 from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import CHANGE, CHAT, FACT, NOTE, PERSON, SOURCE, TURN
-from core.conversation import PersonSettings, Turn
+from core.conversation import Conversation, PersonSettings, Turn
 from core.errors import StaleEpoch
 from core.facts import Change, Fact, Facts
-from core.kept import storable
+from core.kept import rebased, storable
 from core.messages import ChatKey, Person
 
 _owned_facts = (FACT.c.person == bindparam("person")) & (FACT.c.scope == bindparam("scope"))
 _owned_changes = (CHANGE.c.person == bindparam("person")) & (CHANGE.c.scope == bindparam("scope"))
 
 EPOCH = Statement(select(CHAT.c.epoch).where(CHAT.c.key == bindparam("chat")))
+THERE = Statement(select(TURN.c.id).where(TURN.c.id == bindparam("turn")))
 BODIES = Statement(select(FACT.c.body).where(_owned_facts).order_by(FACT.c.id))
+BODY = Statement(select(FACT.c.body).where(_owned_facts, FACT.c.key == bindparam("key")))
 DELETE_FACT = Statement(delete(FACT).where(_owned_facts, FACT.c.key == bindparam("key")))
 DELETE_CHANGES = Statement(delete(CHANGE).where(_owned_changes, CHANGE.c.key == bindparam("key")))
 _fact = insert(FACT).values({c: bindparam(c.name) for c in FACT.c if c.name != "id"})
@@ -75,10 +77,20 @@ def to_settings(body: str | None) -> PersonSettings:
     return PersonSettings() if body is None else SETTINGS_JSON.validate_json(body)
 
 
-def apply(tx: Transaction, person: Person, scope: str, changes: Sequence[Change], turn: Turn | None) -> None:
+def apply(
+    tx: Transaction,
+    person: Person,
+    scope: str,
+    changes: Sequence[Change],
+    turn: Turn | None = None,
+    seen: Conversation | None = None,
+) -> None:
     """Store changes, each call once, if the turn that made them is still wanted."""
-    if turn is not None and tx.value(EPOCH, chat=chat_key(turn.chat)) not in (None, turn.epoch):
-        raise StaleEpoch("The chat was stopped or cleared since this was learned.")
+    for since in (turn, seen):
+        if since is not None and tx.value(EPOCH, chat=chat_key(since.chat)) not in (None, since.epoch):
+            raise StaleEpoch("The chat was stopped or cleared since this was learned.")
+    if turn is not None and tx.value(THERE, turn=turn.id) is None:
+        raise StaleEpoch("The turn that taught this was erased.")
     key = person_key(person)
     for change in changes:
         _apply(tx, key, storable(scope), change)
@@ -98,9 +110,14 @@ def _note_sources(tx: Transaction, owner: Mapping[str, str], change: Change) -> 
     tx.many(ADD_SOURCE, [{**owner, "turn": turn, "chat": chat} for turn, chat in _sources(change)])
 
 
-def _apply(tx: Transaction, person: str, scope: str, change: Change) -> None:
-    change, body = to_body(CHANGE_JSON, change)
-    owner = {"person": person, "scope": scope, "key": change.key}
+def _apply(tx: Transaction, person: str, scope: str, wanted: Change) -> None:
+    clean, _ = to_body(CHANGE_JSON, wanted)
+    owner = {"person": person, "scope": scope, "key": clean.key}
+    stored = tx.value(BODY, **owner)
+    found = rebased(clean, None if stored is None else FACT_JSON.validate_json(stored))
+    if found is None:
+        return
+    change, body = to_body(CHANGE_JSON, found)
     if not tx.insert(ADD_CHANGE, turn=change.turn, call=change.call, body=body, **owner):
         return
     if change.after is None:

@@ -26,7 +26,7 @@ def bring_in(tx: Transaction, person: Person, brought: Brought, terms: Terms | N
     for scope, past in brought.past.items():
         facts.record(tx, person, scope, past)
     for scope, changes in brought.changes.items():
-        facts.apply(tx, person, scope, changes, None)
+        facts.apply(tx, person, scope, changes)
     for scope, noted in brought.notes.items():
         for note in noted:
             notes.add(tx, person, scope, note)

@@ -189,8 +189,16 @@ class SqlStore:
     async def add_segment(self, chat: ChatKey, segment: Segment, *, covers: Sequence[Step], edition: int) -> Segment:
         return await self._database.write(path.add_segment, chat, segment, covers, edition)
 
-    async def apply(self, person: Person, scope: str, changes: Sequence[Change], *, turn: Turn | None = None) -> None:
-        await self._database.write(facts.apply, person, scope, changes, turn)
+    async def apply(
+        self,
+        person: Person,
+        scope: str,
+        changes: Sequence[Change],
+        *,
+        turn: Turn | None = None,
+        seen: Conversation | None = None,
+    ) -> None:
+        await self._database.write(facts.apply, person, scope, changes, turn, seen)
 
     async def known(self, person: Person, scope: str) -> Facts:
         return await self._database.single(facts.of, person, scope)

@@ -63,14 +63,14 @@ async def memory_set(context: Context, key: FactKey, value: str = "") -> Reply |
     if not value:
         return spoken("Send me /memory set {key} and the new value behind it.", key=key)
     await check_may_write(context)
-    draft = await draft_of(context)
+    here, draft = await draft_of(context)
     known = draft.facts.by_key.get(key_of(key))
     values = _items(value, known) if known and known.many else [value]
     try:
         draft.change(_call(context), key, values)
     except ToolError as error:
         raise CommandError(spoken("I can't keep that: {reason}.", reason=error.told())) from None
-    await context.store.apply(context.person, context.scope, draft.changes)
+    await context.store.apply(context.person, context.scope, draft.changes, seen=here)
     fact = draft.facts.by_key[key_of(key)]
     return _opened(fact) if context.message.pressed else spoken("Saved. {fact}", fact=cards.fact_line(fact))
 
@@ -97,9 +97,9 @@ async def memory_unpin(context: Context, key: FactKey) -> Reply:
 
 async def _pin(context: Context, key: str, pinned: bool) -> Reply:
     fact = await known_fact(context, key)
-    draft = await draft_of(context)
+    here, draft = await draft_of(context)
     draft.pin(_call(context), fact.key, pinned)
-    await context.store.apply(context.person, context.scope, draft.changes)
+    await context.store.apply(context.person, context.scope, draft.changes, seen=here)
     return _opened(draft.facts.by_key[fact.key])
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from core.commands import cards
 from core.commands.command import Command, Context, FactKey, command
+from core.conversation import Conversation
 from core.draft import FactDraft, Words, normal_key
 from core.errors import CommandError, ToolError
 from core.facts import Change, Fact
@@ -57,9 +58,9 @@ async def memory_history(context: Context) -> str:
 async def memory_undo(context: Context) -> Reply:
     """Take back the latest change of what I know about you; again for the one before it."""
     change = await _latest_change(context)
-    draft = await draft_of(context)
+    here, draft = await draft_of(context)
     draft.restore(_undoing(change), change)
-    await context.store.apply(context.person, context.scope, draft.changes)
+    await context.store.apply(context.person, context.scope, draft.changes, seen=here)
     await context.choose(since=context.now)
     value = cards.clipped(cards.values(change.before), 300)
     return await changed(context, spoken("Taken back. {key} is now: {value}", key=change.key, value=value), change.key)
@@ -82,11 +83,11 @@ async def check_may_write(context: Context) -> None:
         raise CommandError(spoken("You are incognito, so I keep nothing about you. /incognito off lets me."))
 
 
-async def draft_of(context: Context) -> FactDraft:
-    """Open a working copy of the caller's facts here, which they write themselves."""
+async def draft_of(context: Context) -> tuple[Conversation, FactDraft]:
+    """Give what is seen here, and a working copy of the caller's facts in it, which they write themselves."""
     here, words = await context.here(), Words(str(context.message.chat), None, "")
     day = f"{context.now.astimezone(context.composer.zone_for(here)):%Y-%m-%d}"
-    return FactDraft(here.facts, context.engine.shared.rules, words, context.now, "person", day)
+    return here, FactDraft(here.facts, context.engine.shared.rules, words, context.now, "person", day)
 
 
 async def _latest_change(context: Context) -> Change:

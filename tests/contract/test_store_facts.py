@@ -33,6 +33,54 @@ async def test_changes_are_applied_in_order_with_their_history(store: Conversati
     assert await store.changes(BOB, PRIVATE) == []
 
 
+async def test_what_two_add_at_once_is_both_kept(store: ConversationStore) -> None:
+    tea = fact("drinks", "tea")
+    await store.apply(ANN, PRIVATE, [change("1", tea)])
+    await store.apply(ANN, PRIVATE, [change("2", fact("drinks", "tea", "milk"), tea)])
+    await store.apply(ANN, PRIVATE, [change("3", fact("drinks", "tea", "Milk", "water"), tea)])
+    assert await known(store) == {"drinks": ["tea", "milk", "water"]}
+    last, *_ = await store.changes(ANN, PRIVATE)
+    assert last.before
+    assert last.before.value == ["tea", "milk"]
+
+
+async def test_what_was_erased_meanwhile_does_not_come_back_by_a_change_made_of_it(store: ConversationStore) -> None:
+    one, two = await Talk(store).says("I like tea"), await Talk(store, GROUP).says("I like milk")
+    tea, milk = fact("drinks", "tea", turn=one), fact("drinks", "milk", turn=two)
+    both = replace(milk, items=(*tea.items, *milk.items), many=True)
+    await store.apply(ANN, PRIVATE, [change("1", tea, turn=one)], turn=one)
+    await store.erase_turn(PRIVATE_CHAT, one.id)
+    await store.apply(ANN, PRIVATE, [change("2", both, tea, turn=two)], turn=two)
+    assert await known(store) == {"drinks": ["milk"]}
+    assert await store.holds("tea") == []
+    pinned = replace(tea, pinned=True)
+    await store.apply(ANN, PRIVATE, [change("3", replace(pinned, key="food"), replace(tea, key="food"))])
+    await store.apply(ANN, PRIVATE, [replace(change("4", tea, milk), action="undo")])
+    assert await known(store) == {"drinks": ["milk"]}
+    assert await store.holds("tea") == []
+
+
+async def test_a_change_of_what_was_seen_before_an_erasure_is_discarded(store: ConversationStore) -> None:
+    await store.raise_epoch(PRIVATE_CHAT)
+    seen = await store.load(PRIVATE_CHAT, ANN)
+    name = fact("name", "Ann")
+    name = replace(name, items=(replace(name.items[0], source=replace(name.items[0].source, chat=str(PRIVATE_CHAT))),))
+    await store.apply(ANN, PRIVATE, [change("1", name)], seen=seen)
+    assert (await store.erase_person(ANN)).total
+    with pytest.raises(StaleEpoch):
+        await store.apply(ANN, PRIVATE, [change("2", fact("nick", "Annie"))], seen=seen)
+    assert await known(store) == {}
+
+
+async def test_an_erased_turn_teaches_nothing(store: ConversationStore) -> None:
+    turn = await Talk(store).says("I am Ann")
+    await store.erase_turn(PRIVATE_CHAT, turn.id)
+    now = replace(turn, epoch=(await store.load(PRIVATE_CHAT)).epoch)
+    with pytest.raises(StaleEpoch):
+        await store.apply(ANN, PRIVATE, [change("1", fact("name", "Ann", turn=turn), turn=turn)], turn=now)
+    assert await known(store) == {}
+
+
 async def test_a_fact_comes_back_whole(store: ConversationStore) -> None:
     turn = await Talk(store).says("I drink tea, and I live in Paris")
     pinned = replace(fact("drinks", "tea", "coffee", turn=turn, quote="I drink tea"), pinned=True)

@@ -10,7 +10,6 @@ from adapters.inmemory import InMemoryStore
 from core import sentences
 from core.answering import NOT_SAVED, REPEATED
 from core.bot import Bot
-from core.conversation import Turn
 from core.errors import StoreError
 from core.exchange import Limits
 from core.facts import Change
@@ -135,7 +134,7 @@ async def test_ids_that_a_server_uses_again_in_the_next_round_lose_no_fact() -> 
 class ReadOnly(InMemoryStore):
     """A store whose facts can't be written."""
 
-    async def apply(self, person: Person, scope: str, changes: Sequence[Change], *, turn: Turn | None = None) -> None:
+    async def apply(self, person: Person, scope: str, changes: Sequence[Change], **since: object) -> None:
         raise StoreError("The database is read-only.")
 
 
