@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from datetime import UTC, datetime, timedelta
 
 from apscheduler.events import EVENT_JOB_MISSED, JobExecutionEvent
+from apscheduler.job import Job
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from apscheduler.triggers.interval import IntervalTrigger
 
@@ -29,7 +30,7 @@ async def ticking(tick: Callable[[], Awaitable[None]], seconds: float, *, at_onc
     scheduler.add_listener(_report_missed, EVENT_JOB_MISSED)
     guarded = _Guarded(tick)
     first = datetime.now(UTC) + timedelta(seconds=0 if at_once else seconds)
-    scheduler.add_job(
+    job = scheduler.add_job(
         guarded.call,
         IntervalTrigger(seconds=seconds, timezone=UTC),
         next_run_time=first,
@@ -38,13 +39,28 @@ async def ticking(tick: Callable[[], Awaitable[None]], seconds: float, *, at_onc
         misfire_grace_time=None,
     )
     scheduler.start()
+    watching = asyncio.create_task(_watch(job, seconds))
     try:
         yield
     finally:
+        watching.cancel()
         scheduler.pause()
         await guarded.end()
         await asyncio.sleep(0)  # let the call return before the scheduler ends: it would be logged as cancelled
         scheduler.shutdown(wait=False)
+
+
+async def _watch(job: Job, seconds: float) -> None:
+    while True:
+        await asyncio.sleep(seconds)
+        hasten(job, seconds)
+
+
+def hasten(job: Job, seconds: float) -> None:
+    """Let a job that runs every `seconds` run now, if the machine's clock was put back and it would wait for long."""
+    now = datetime.now(UTC)
+    if job.next_run_time is not None and job.next_run_time > now + timedelta(seconds=2 * seconds):
+        job.modify(next_run_time=now)
 
 
 class _Guarded:

@@ -460,16 +460,22 @@ class Exchange:
             return None  # whoever serves the bot now answers
         broken = type(error) is StoreError
         if self.turn is None:
-            self.waits = why if broken else ""
-            sentence = spoken(sentences.WAITS_FOR_STORE if broken else sentences.APOLOGY_BUG)
-            was_told = broken and self._shared.outage.knows(self._chat)
-            return self._unanswered(sentence) if was_told else await self._apologise(sentence)
+            return await self._put_off(why) if broken else await self._apologise(spoken(sentences.APOLOGY_BUG))
         if self.turn.state is not State.RECEIVED:
             self.waits = why if broken else ""
             return None
-        with contextlib.suppress(StoreError):
+        try:
             return await self._fail(self.turn, "bug", spoken(sentences.APOLOGY_BUG))
-        return await self._apologise(spoken(sentences.APOLOGY_BUG))
+        except Relieved:
+            return None
+        except StoreError as worse:
+            return await self._put_off(str(worse)) if broken else await self._apologise(spoken(sentences.APOLOGY_BUG))
+
+    async def _put_off(self, why: str) -> Reply:
+        """Leave what was said until the database is back; its person is told once."""
+        self.waits, sentence = why, spoken(sentences.WAITS_FOR_STORE)
+        was_told = self._shared.outage.knows(self._chat)
+        return self._unanswered(sentence) if was_told else await self._apologise(sentence)
 
 
 def _is_unasked() -> bool:

@@ -59,7 +59,8 @@ class HeldClock(FakeClock):
 
     def wake_first(self, until: datetime) -> bool:
         """Move on to when the first sleeper wakes, at most until a time; say whether there was one."""
-        due = min(self.sleepers, key=lambda sleeper: sleeper[0], default=None)
+        waiting = [sleeper for sleeper in self.sleepers if not sleeper[1].done()]  # who was cancelled is not woken
+        due = min(waiting, key=lambda sleeper: sleeper[0], default=None)
         if due is None or due[0] > until:
             self.time = until
             return False

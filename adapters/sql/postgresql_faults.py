@@ -17,6 +17,7 @@ _REFUSALS = (
     ("connection slots", "has no connection left for the bot; raise max_connections, or stop another program."),
     ("password", f"refuses the user or the password {_SETTING}; correct them."),
     ("pg_hba.conf", f"refuses the user {_SETTING} from this machine; let it in by the server's pg_hba.conf."),
+    ("not currently accepting", "takes no connections just now; let its server take them, or try again later."),
     ("role ", f"refuses the user {_SETTING}, which does not exist; create it or {ELSEWHERE}."),
     ("database ", f"does not exist on its server; create it (createdb) or {ELSEWHERE}."),
     ("resolve host", f"can't be reached, because its host is not known; correct the host {_SETTING}."),

@@ -256,6 +256,25 @@ async def test_only_the_last_turn_of_a_chat_takes_in_more(store: ConversationSto
     assert await store.waiting() == [later]
 
 
+async def test_what_waits_is_in_the_order_received_whatever_the_clocks_say(store: ConversationStore) -> None:
+    arrived = [message(f"{n}", f"{n}", minute=minute) for n, minute in enumerate([0, 1440, -1440, 60, -60])]
+    for one in arrived:
+        await store.receive(one)
+    assert await store.waiting() == arrived
+
+
+async def test_a_job_put_off_or_held_by_a_clock_that_was_put_back_since_is_due(store: ConversationStore) -> None:
+    day, hour = START + timedelta(days=1), timedelta(hours=1)
+    await store.enqueue(Job("fold", "1", day))
+    await store.enqueue(Job("fold", "2", START + hour))
+    await store.enqueue(Job("fold", "3", START))
+    held = await store.claim("dead", day, lease=60, limit=9)
+    assert len(held) == 3
+    assert [job.key for job in await store.claim("me", START, lease=60, limit=9)] == ["3", "1"]
+    assert await store.claim("other", START, lease=60, limit=9) == []
+    assert [job.key for job in await store.claim("me", START + hour, lease=60, limit=9)] == ["3", "2", "1"]
+
+
 async def test_open_turns_are_those_not_delivered_oldest_first(store: ConversationStore) -> None:
     talk, group = Talk(store), Talk(store, GROUP)
     first = await talk.opens("one")

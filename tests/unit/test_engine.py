@@ -72,6 +72,23 @@ async def test_a_hanging_chat_holds_up_no_other() -> None:
     assert world.adapter.texts(ANNA) == ["You said: I hang", "You said: after that"]
 
 
+async def test_a_chat_whose_rows_are_slow_holds_up_no_other_and_stays_in_order() -> None:
+    class Slow(InMemoryStore):
+        async def open(self, messages: Sequence[Message], *, tokens: int, at: datetime) -> tuple[Conversation, Turn]:
+            if messages[0].chat == ANNA:
+                await gate.wait()
+            return await super().open(messages, tokens=tokens, at=at)
+
+    gate, world = asyncio.Event(), World(store=Slow())
+    slow = [asyncio.create_task(world.said(text)) for text in ("one", "two", "three")]
+    for text in ("hello", "hello again"):
+        assert await world.said(text, who="bob") == f"You said: {text}"
+    assert world.adapter.texts(ANNA) == []
+    gate.set()
+    assert await asyncio.gather(*slow) == [f"You said: {text}" for text in ("one", "two", "three")]
+    assert world.adapter.texts(ANNA) == [f"You said: {text}" for text in ("one", "two", "three")]
+
+
 async def test_a_busy_chat_takes_only_one_of_the_slots_for_answering() -> None:
     world = World(limits=Limits(parallel=2))
     gate = hold(world)
