@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-import io
+import os
+import subprocess
+import sys
 from pathlib import PurePath
 
+from adapters import pdf_text
 from core.errors import KeepmindError
 
 MOST_CHARACTERS = 200_000
 """What is read of one document; the rest is left out with a mark."""
 CUT = "\n[… the rest of the document is left out]"
+PDF_SECONDS, PDF_MEMORY = 20, 1 << 30
+"""What one PDF may take: seconds of a processor, bytes of memory."""
+_PDF = pdf_text.__file__
+_HANDED_ON = ("PATH", "PYTHONPATH", "VIRTUAL_ENV", "LD_LIBRARY_PATH", "SYSTEMROOT")
 _SAMPLE = 1 << 16
 _CLEAR = 64
 """Bytes from which on an older encoding can be told."""
@@ -43,9 +50,9 @@ def is_readable(name: str, media_type: str) -> bool:
     return _is_pdf(name, media_type) or _is_text(name, media_type)
 
 
-def read(name: str, media_type: str, data: bytes) -> str:
+def read(name: str, media_type: str, data: bytes, *, seconds: int = PDF_SECONDS) -> str:
     """Give a document's text, also of older encodings; what can't be decoded becomes U+FFFD. Raises Unreadable."""
-    text = _pdf_text(data) if _is_pdf(name, media_type) else _decoded(data)
+    text = _pdf_text(data, seconds) if _is_pdf(name, media_type) else _decoded(data)
     return text if len(text) <= MOST_CHARACTERS else text[:MOST_CHARACTERS] + CUT
 
 
@@ -75,18 +82,28 @@ def _older(data: bytes) -> str:
     return data.decode(guess.encoding, "replace") if guess else ""
 
 
-def _pdf_text(data: bytes) -> str:
-    from pypdf import PdfReader
-
+def _pdf_text(data: bytes, seconds: int) -> str:
+    """Read a PDF in a process of its own, which what hostile files lead to can be kept from spreading."""
+    limits = map(str, (seconds, PDF_MEMORY, MOST_CHARACTERS))
     try:
-        pages: list[str] = []
-        for page in PdfReader(io.BytesIO(data)).pages:
-            pages.append(page.extract_text().strip())
-            if sum(map(len, pages)) > MOST_CHARACTERS:
-                break
-    except Exception as error:  # pypdf raises whatever a damaged file leads to
+        done = subprocess.run(
+            [sys.executable, "-P", _PDF, *limits],
+            input=data,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            env=environment(),
+            timeout=2 * seconds,
+            check=False,
+        )
+    except (OSError, subprocess.SubprocessError) as error:
         raise Unreadable(type(error).__name__) from error
-    text = "\n\n".join(page for page in pages if page)
-    if not text:
+    if done.returncode == pdf_text.EMPTY:
         raise Unreadable("no text in it, perhaps it is scanned")
-    return text
+    if done.returncode:
+        raise Unreadable(f"reading it ended with {done.returncode}")
+    return done.stdout.decode()
+
+
+def environment() -> dict[str, str]:
+    """Give what of the environment such a process gets: the rest may hold secrets."""
+    return {name: os.environ[name] for name in _HANDED_ON if name in os.environ}

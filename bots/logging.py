@@ -8,6 +8,7 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import unquote
 
 from pydantic import SecretStr
 
@@ -16,15 +17,15 @@ from config.settings import Settings
 
 HIDDEN = "[hidden]"
 _SECRETS = re.compile(
-    r"\d{5,}:[A-Za-z0-9_-]{30,}"  # Telegram
+    r"(?<!\d)\d{5,}:[A-Za-z0-9_-]{30,}"  # Telegram
     r"|\bsk-[A-Za-z0-9_-]{8,}"  # OpenAI and its likes
     r"|\b[A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6,7}\.[A-Za-z0-9_-]{27,}"  # Discord
     r"|(?<=/webhooks/)\d+/[A-Za-z0-9_-]{30,}|(?<=/interactions/)\d+/[A-Za-z0-9_-]{30,}"  # what Discord answers by
-    r"|(?<=://)[^/\s:@]*:[^/\s@]+(?=@)"  # the password in an address
-    r"|(?<=Bearer )\S+"
+    r"|(?<=://)[^/\s:@]*:\S{1,200}(?=@)"  # the password in an address, which may hold any of its marks
+    r"|(?<=[Bb]earer )\S+"
 )
+_BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _TALKATIVE = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "telegram", "discord", "alembic", "apscheduler")
-_QUOTING = ("pypdf",)  # what it warns of holds pieces of people's files
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
 
@@ -39,8 +40,6 @@ def set_up_logging(settings: Settings, default: str = "INFO") -> None:
     logging.basicConfig(level=level, handlers=[handler], force=True)
     for name in _TALKATIVE:
         logging.getLogger(name).setLevel(max(logging.WARNING, logging.getLogger().level))
-    for name in _QUOTING:
-        logging.getLogger(name).setLevel(logging.NOTSET if level == "DEBUG" else logging.CRITICAL + 1)
 
 
 def without_library_tracebacks(record: logging.LogRecord) -> bool:
@@ -56,7 +55,15 @@ def secrets(settings: Settings) -> set[str]:
     """Gather what must never be shown, from every section."""
     sections = [section for _, section in settings if isinstance(section, Section)]
     values = [value for section in sections for _, value in section]
-    return {value.get_secret_value() for value in values if isinstance(value, SecretStr)}
+    known = {value.get_secret_value() for value in values if isinstance(value, SecretStr)}
+    return known | {part for one in known for part in _passwords(one)}
+
+
+def _passwords(secret: str) -> Iterable[str]:
+    """Give the password of an address as it is written there, and as what connects is given it."""
+    user, at, _ = secret.partition("://")[2].rpartition("@")
+    password = user.partition(":")[2] if at else ""
+    return {password, unquote(password)} - {""}
 
 
 class Redaction(logging.Filter):
@@ -68,11 +75,11 @@ class Redaction(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Clean a record in place, and let it pass."""
-        record.msg, record.args = self.clean(record.getMessage()), None
+        record.msg, record.args = in_one_line(self.clean(record.getMessage())), None
         if record.exc_info:
             record.exc_text = self.clean(logging.Formatter().formatException(record.exc_info))
         for name, value in extras(record).items():
-            setattr(record, name, self.clean(str(value)))
+            setattr(record, name, in_one_line(self.clean(str(value))))
         return True
 
     def clean(self, text: str) -> str:
@@ -80,6 +87,11 @@ class Redaction(logging.Filter):
         for word in self._known:
             text = text.replace(word, HIDDEN)
         return _SECRETS.sub(HIDDEN, text)
+
+
+def in_one_line(text: str) -> str:
+    """Write what would break a line, or could not be written, as an escape: so nobody can forge an entry."""
+    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}" if found[0] != "\n" else "\\n", text)
 
 
 def extras(record: logging.LogRecord) -> dict[str, Any]:

@@ -13,6 +13,8 @@ from core.messages import ChatKey, Person
 
 logger = logging.getLogger("keepmind.delivery")
 STORED, ELSEWHERE = "#", "@"
+_DIGITS = 19
+"""An id has fewer: what is larger fits no database."""
 
 
 class Keeper(Protocol):
@@ -65,7 +67,8 @@ class ButtonData:
             owner, _, command = data.partition(" ")
             return Press(command) if owner == by and command else None
         number = data.removeprefix(STORED)
-        found = await self.keeper.pressed(int(number)) if self.keeper and number.isdecimal() else None
+        is_id = number.isascii() and number.isdecimal() and len(number) < _DIGITS
+        found = await self.keeper.pressed(int(number)) if self.keeper and is_id else None
         return _press(found[0]) if found is not None and found[1] == Person(self._platform, by) else None
 
 

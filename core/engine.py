@@ -25,7 +25,7 @@ from core.linking import Linking
 from core.messages import ChatKey, Message, Person, Reply
 from core.pairing import Pairing
 from core.prompt import Row
-from core.rates import RateLimit, Rates, Verdict
+from core.rates import Kind, RateLimit, Rates, Verdict
 from core.store import AuditEntry
 from core.translation import ENGLISH, speaking, spoken
 
@@ -99,8 +99,7 @@ class Engine:
         found = self.commands.find(message.text) if message.addressed and not message.forwarded else None
         if self._is_nothing(message, found):
             return None
-        asks = found is None or (found[0] is not None and found[0].asks)
-        if asks and not judged and self._judge(message) is not Verdict.HEARD:
+        if not judged and self._judge(message, found) is not Verdict.HEARD:
             return None
         self._know(message)
         try:
@@ -132,14 +131,14 @@ class Engine:
 
     def is_over(self, message: Message) -> bool:
         """Say whether a message will be passed over because too much was said: reading its files would be in vain."""
-        return self._is_limited(message) and self.limit.is_over(message)
+        return self._is_limited(message) and self.limit.is_over(message, _kind(self.commands.find(message.text)))
 
     def _is_limited(self, message: Message) -> bool:
         return message.addressed and not self.access.is_admin(message.sender, anonymous=message.anonymous)
 
-    def _judge(self, message: Message) -> Verdict:
+    def _judge(self, message: Message, found: tuple[Command | None, str] | None = None) -> Verdict:
         """Count a message; the first that is over a limit is told so."""
-        verdict = self.limit.judge(message) if self._is_limited(message) else Verdict.HEARD
+        verdict = self.limit.judge(message, _kind(found)) if self._is_limited(message) else Verdict.HEARD
         if verdict is Verdict.REACHED:
             logger.info("too much was said by %s in %s", message.sender, message.chat)
             self._spawn(self._say(message, spoken(sentences.TOO_MUCH)))
@@ -174,7 +173,7 @@ class Engine:
         who = message.sender
         if message.anonymous or not message.addressed or await self.access.is_blocked(message):
             return
-        if self.limit.judge(message) is not Verdict.HEARD:
+        if self.limit.judge(message, "stranger") is not Verdict.HEARD:
             return
         code, is_new = await self.pairing.ask(who, message.language)
         if is_new or message.text.startswith("/start"):
@@ -452,6 +451,11 @@ class Engine:
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
+
+
+def _kind(found: tuple[Command | None, str] | None) -> Kind:
+    """Say what a message counts as: a command that asks the model is a message like any other."""
+    return "message" if found is None or (found[0] is not None and found[0].asks) else "command"
 
 
 async def _safely(work: Coroutine[None, None, Reply | None]) -> Reply | None:

@@ -15,7 +15,9 @@ _WORD = rf"[{_UPPER}][\w'’-]*\w|[{_UPPER}]{{2,}}"
 _SEQUENCE = re.compile(
     rf"(?<![\w@])(?:{_WORD})(?:(?:\s(?:of|the|de|la|le|di|da|do|von|van|der|den|del|y|и)){{0,2}}[\s-](?:{_WORD}))*"
 )
-_START = re.compile(r"(?:^|[.!?…:;\n«»\"“”(\[–—-])\s*$")
+_STARTS = frozenset('.!?…:;«»"“”([–—-')
+_BEFORE = 80
+"""Characters before a word by which it is seen whether a sentence begins with it."""
 _AFTER_NAME = re.compile(
     r"(?:'s|’s)?,?\s+(?:is|was|has|had|says|said|lives|works|and|loves|likes|came|went|told|asked)\b"
 )
@@ -93,4 +95,6 @@ def _capitalised(text: str) -> Iterator[str]:
 
 
 def _begins(text: str, match: re.Match[str]) -> bool:
-    return _START.search(text, 0, match.start()) is not None
+    before = text[max(0, match.start() - _BEFORE) : match.start()]
+    words = before.rstrip()
+    return not words or words[-1] in _STARTS or "\n" in before[len(words) :]

@@ -6,11 +6,16 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
+from typing import Literal
 
 from core.messages import Message
 
 MOST_KEPT = 10_000
 """How many persons and chats are kept in mind; the one that was silent for longest is let go."""
+COMMANDS = 3
+"""How many commands a person may give for each message: they ask no model, but each is answered."""
+Kind = Literal["message", "command", "stranger"]
+"""What is counted apart: what strangers say must not use up what others may say in a group."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,13 +62,13 @@ class RateLimit:
         self._rates = rates
         self._buckets: OrderedDict[str, Bucket] = OrderedDict()
 
-    def is_over(self, message: Message) -> bool:
+    def is_over(self, message: Message, kind: Kind = "message") -> bool:
         """Say whether a message would be over the limit, without counting it."""
-        return not all(bucket.is_open for bucket in self._of(message))
+        return not all(bucket.is_open for bucket in self._of(message, kind))
 
-    def judge(self, message: Message) -> Verdict:
+    def judge(self, message: Message, kind: Kind = "message") -> Verdict:
         """Count a message; only the first that is over a limit is to be told so."""
-        buckets = self._of(message)
+        buckets = self._of(message, kind)
         empty = [bucket for bucket in buckets if not bucket.is_open]
         if empty:
             was_told = any(bucket.closed for bucket in empty)
@@ -74,8 +79,12 @@ class RateLimit:
             bucket.left -= 1
         return Verdict.HEARD
 
-    def _of(self, message: Message) -> list[Bucket]:
-        sizes = {f"person {message.sender}": self._rates.person, f"chat {message.chat}": self._rates.chat}
+    def _of(self, message: Message, kind: Kind) -> list[Bucket]:
+        person, chat = f"{kind} of {message.sender}", f"{kind} in {message.chat}"
+        if kind == "command":
+            sizes = {person: COMMANDS * self._rates.person}
+        else:
+            sizes = {person: self._rates.person, chat: self._rates.chat}
         return [self._bucket(name, size, message.sent_at) for name, size in sizes.items() if size]
 
     def _bucket(self, name: str, size: int, at: datetime) -> Bucket:

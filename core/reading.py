@@ -19,6 +19,8 @@ Transcribe = Callable[[str, str, bytes], Awaitable[str]]
 
 Raises LLMUnavailable when it may work later, LLMRejected when it can't, another KeepmindError of a bad recording.
 """
+_AT_ONCE = 2
+"""How many documents are read at one time, so that files that take long leave the machine to others."""
 MEGABYTE = 2**20
 MOST_IMAGE = 10 * MEGABYTE
 MOST_FILE = 20 * MEGABYTE
@@ -81,6 +83,7 @@ class Files:
 
     def __init__(self, readers: Readers, fetch: Fetch) -> None:
         self._readers, self._fetch = readers, fetch
+        self._few = asyncio.Semaphore(_AT_ONCE)
 
     async def read(self, file: Wanted) -> Attachment:
         """Fetch a file and read it. Raises Unread."""
@@ -93,11 +96,10 @@ class Files:
 
     async def whole(self, file: Wanted) -> Attachment:
         """Fetch a file as it is, for a command that takes it, read as far as it can be. Raises Unread."""
-        if file.size > MOST_FILE:
-            raise Unread(sentences.TOO_LARGE, megabytes=MOST_FILE // MEGABYTE)
+        check_size(file.size, MOST_FILE)
         try:
             async with asyncio.timeout(self._readers.seconds):
-                data = await self._fetch(file)
+                data = await self._whole(file, MOST_FILE)
                 return Attachment(file.kind, file.name, file.media_type, await self._text_of(file, data), data)
         except TimeoutError:
             raise Unread(sentences.UNFETCHED) from None
@@ -111,21 +113,25 @@ class Files:
         return ""
 
     async def _read(self, file: Wanted) -> Attachment:
-        data = await self._fetch(file)
+        data = await self._whole(file, _most(file))
         if file.kind == "image":
             return Attachment("image", file.name, file.media_type, data=data)
         text = await (self._heard(file, data) if file.kind == "audio" else self._written(file, data))
         return Attachment(file.kind, file.name, file.media_type, text=text)
 
+    async def _whole(self, file: Wanted, most: int) -> bytes:
+        """Fetch a file, which may be larger than it was announced to be."""
+        data = await self._fetch(file)
+        check_size(len(data), most)
+        return data
+
     def _check(self, file: Wanted) -> None:
-        most = MOST_IMAGE if file.kind == "image" else MOST_FILE
         documents = self._readers.documents
         if file.kind == "audio" and self._readers.transcribe is None:
             raise Unread(sentences.NO_EARS)
         if file.kind == "file" and not (documents and documents.is_readable(file.name, file.media_type)):
             raise Unread(sentences.UNSUPPORTED)
-        if file.size > most:
-            raise Unread(sentences.TOO_LARGE, megabytes=most // MEGABYTE)
+        check_size(file.size, _most(file))
 
     async def _heard(self, file: Wanted, data: bytes) -> str:
         assert self._readers.transcribe is not None
@@ -141,9 +147,20 @@ class Files:
     async def _written(self, file: Wanted, data: bytes) -> str:
         assert self._readers.documents is not None
         try:
-            return await asyncio.to_thread(self._readers.documents.read, file.name, file.media_type, data)
+            async with self._few:
+                return await asyncio.to_thread(self._readers.documents.read, file.name, file.media_type, data)
         except KeepmindError as error:
             raise Unread(sentences.BROKEN) from error
+
+
+def _most(file: Wanted) -> int:
+    return MOST_IMAGE if file.kind == "image" else MOST_FILE
+
+
+def check_size(size: int, most: int) -> None:
+    """Raise Unread for a file of more bytes than are read."""
+    if size > most:
+        raise Unread(sentences.TOO_LARGE, megabytes=most // MEGABYTE)
 
 
 def _deaf(error: KeepmindError) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from functools import cache
 from typing import TYPE_CHECKING
 
+from core.disguise import disarmed
 from core.letters import words_of
 from core.llm import PromptMessage
 from core.messages import Attachment, Message
@@ -26,12 +26,7 @@ _INVISIBLE = " \t\xa0\u3000\xad\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\
 
 def neutral(text: str, tag: str = "remembered") -> str:
     """Make sure that a text can't open or close a block: of remembered text, or of another tag."""
-    return _opening(tag).sub("‹", text) if "<" in text or "＜" in text else text
-
-
-@cache
-def _opening(tag: str) -> re.Pattern[str]:
-    return re.compile(rf"[<＜](?=[^\w<＜]*{tag})", re.IGNORECASE)
+    return disarmed(text, tag)
 
 
 def block(label: str, text: str) -> str:
@@ -61,6 +56,11 @@ def _written(message: Message) -> str:
         return message.text
     parts = [*_quoted(message), *_body(message), *(attached(a) for a in message.attachments)]
     return "\n".join(part for part in parts if part)
+
+
+def set_off(text: str) -> str:
+    """Indent every line of a text but the first, so that none looks as if somebody else began to speak."""
+    return "\n  ".join(text.splitlines())
 
 
 def _continued(line: str) -> str:

@@ -33,8 +33,10 @@ _MY = r"(?:my|our|the|meine?|mon|notre|mi|minha|meu|(?:il|la)\s+mi[oa])"
 _STATED = (
     re.compile(r"\b(?:pass|pwd|pw)\s*[:=]\s*(\S+)", re.IGNORECASE),
     re.compile(rf"(?:{_PASSWORD}|{_KEYLIKE}|\bpin\b)[^.!?\n:=]{{0,40}}?{_IS}\s*[«\"'“]?(\S+)", re.IGNORECASE),
-    re.compile(rf"(?:{_PASSWORD}|{_KEYLIKE}|\bpin\b)[^.!?\n]{{0,40}}?[\s:=]((?=\S*\d)\S{{4,}})", re.IGNORECASE),
-    re.compile(rf"(\S+)\s+(?:is|ist|est|es|è|é)\s+{_MY}\s+(?:\w+\s+)?(?:{_PASSWORD}|{_KEYLIKE}|pin\b)", re.IGNORECASE),
+    re.compile(rf"(?:{_PASSWORD}|{_KEYLIKE}|\bpin\b)[^.!?\n]{{0,40}}?[\s:=]((?=\S{{0,60}}\d)\S{{4,}})", re.IGNORECASE),
+    re.compile(
+        rf"(?<!\S)(\S+)\s+(?:is|ist|est|es|è|é)\s+{_MY}\s+(?:\w+\s+)?(?:{_PASSWORD}|{_KEYLIKE}|pin\b)", re.IGNORECASE
+    ),
 )
 _SECRET_VALUES = re.compile(
     r"\b[srp]k[-_][A-Za-z0-9_-]{16,}"  # OpenAI, Anthropic, Stripe and their likes
@@ -42,7 +44,7 @@ _SECRET_VALUES = re.compile(
     r"|\b(?:ghp|gho|ghs|ghu|github_pat|glpat|xox[abeprs]|npm|hf)[-_][A-Za-z0-9_-]{16,}"
     r"|\bAKIA[0-9A-Z]{16}\b"
     r"|\bAIza[0-9A-Za-z_-]{30,}"  # Google
-    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"  # JSON web token
+    r"|(?<![A-Za-z0-9_-])eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}"  # JSON web token
     r"|-----BEGIN [A-Z ]*PRIVATE KEY-----"
     r"|\b[MNO][A-Za-z0-9_-]{23,28}\.[A-Za-z0-9_-]{6}\.[A-Za-z0-9_-]{27,}",  # Discord bot token
     re.IGNORECASE,

@@ -6,6 +6,7 @@ import re
 import unicodedata
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
+from itertools import islice
 
 from core.fences import Block, blocks
 
@@ -21,6 +22,8 @@ _LINE = re.compile(r"\r?\n")
 _SENTENCE = re.compile(r"[.!?…][\"'”»)\]*_]*(?=\s)|[。！？][\"”」』）]*")
 _WORD = re.compile(r"\s+")
 _BLANK_LINES = re.compile(r"\s*\n")
+_TRIES = 12
+"""Good places that are tried: measuring may take long, and where formatting is odd none may fit."""
 _SPACE = re.compile(r"\s*\n|\s*")
 _LOOK_BACK = 64  # code points searched for the edge of a character sequence, so that no text makes this slow
 _STRETCH = 4  # how much longer than the limit a chunk's source may be, for measures that count less than the source
@@ -218,7 +221,7 @@ class _Cutter:
             return len(self.text)
         if top <= start:
             return start + 1
-        for cut in self._good_cuts(start, top):
+        for cut in islice(self._good_cuts(start, top), _TRIES):
             if self._fits(start, cut):
                 return cut
         return self._hard_cut(start, top)

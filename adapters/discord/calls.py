@@ -6,6 +6,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 
 import discord
 
@@ -46,8 +47,10 @@ class Calls:
         if any(file.size > MOST_FILE for file in files):
             await waiting.show(in_words_of(interaction, TOO_LARGE, megabytes=MOST_FILE // MEGABYTE), True, {})
             return
-        read = tuple([await _read(file) for file in files])
-        await self._take(waiting, to_call(interaction, text, attachments=read))
+        said = to_call(interaction, text)
+        if files and await self._engine.access.may_speak(said) and not self._engine.is_over(said):
+            said = replace(said, attachments=tuple([await _read(file) for file in files]))
+        await self._take(waiting, said)
 
     async def forget(self, interaction: discord.Interaction, message: discord.Message) -> None:
         """Forget a message; for an answer of the bot, the one that it answers."""

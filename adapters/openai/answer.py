@@ -11,6 +11,10 @@ from uuid import uuid4
 from adapters.openai.thoughts import Thoughts
 from core.llm import Completion, Finish, ToolCall, Usage
 
+MOST = 1_000_000
+"""Characters of an answer, its calls and thoughts included: more than any context holds, so that it never ends."""
+_MOST_TOKENS = 2**31
+_MOST_NAME = 200
 _FINISH: dict[str, Finish] = {
     "length": "length",
     "max_tokens": "length",
@@ -30,8 +34,8 @@ class _Draft:
 
     def add(self, fragment: Mapping[str, Any]) -> None:
         function = _mapping(fragment.get("function"))
-        self.id = self.id or str(fragment.get("id") or "")
-        self.name = self.name or str(function.get("name") or "")
+        self.id = self.id or _name(fragment.get("id"))
+        self.name = self.name or _name(function.get("name"))
         self.arguments += _text_of_arguments(function.get("arguments"))
 
     def continues(self, fragment: Mapping[str, Any]) -> bool:
@@ -39,7 +43,7 @@ class _Draft:
         if fragment.get("index") != self.index:
             return False
         begins = bool(_mapping(fragment.get("function")).get("name"))
-        return not begins or str(fragment.get("id") or "") == self.id != ""
+        return not begins or _name(fragment.get("id")) == self.id != ""
 
     def to_call(self) -> ToolCall:
         return ToolCall(self.id or f"call_{uuid4().hex[:24]}", self.name, self.arguments or "{}")
@@ -58,6 +62,7 @@ class Answer:
         self._usage: Usage | None = None
         self._model = ""
         self._reason = ""
+        self._size = 0
         self.id = ""
         self.chosen = self.shown = False
 
@@ -71,12 +76,17 @@ class Answer:
         """Whether the server said why it ended; a stream cut short never does."""
         return bool(self._reason)
 
+    @property
+    def is_endless(self) -> bool:
+        """Whether more has come than an answer can be."""
+        return self._size > MOST
+
     def add(self, chunk: object) -> bool:
         """Take in a chunk, whatever is missing in it; return whether there is more to show."""
         before = self.text
         body = _mapping(chunk)
-        self.id = self.id or str(body.get("id") or "")
-        self._model = str(body.get("model") or self._model)
+        self.id = self.id or _name(body.get("id"))
+        self._model = _name(body.get("model")) or self._model
         self._usage = _to_usage(body.get("usage")) or self._usage
         for choice in _mappings(body.get("choices")):
             self._add_choice(choice)
@@ -103,9 +113,14 @@ class Answer:
         reason = str(choice.get("finish_reason") or "")
         self._reason = self._reason if reason in ("", "error") else reason.lower()
         delta = _mapping(choice.get("delta") or choice.get("message"))
-        self._thoughts.add(_text_of_content(delta.get("content")))
-        self._refusal += str(delta.get("refusal") or "")
-        for fragment in _mappings(delta.get("tool_calls")):
+        content, refusal = _text_of_content(delta.get("content")), str(delta.get("refusal") or "")
+        fragments = list(_mappings(delta.get("tool_calls")))
+        self._size += len(content) + len(refusal) + sum(len(repr(fragment)) for fragment in fragments)
+        if self.is_endless:
+            return
+        self._thoughts.add(content)
+        self._refusal += refusal
+        for fragment in fragments:
             self._draft_of(fragment).add(fragment)
 
     def _draft_of(self, fragment: Mapping[str, Any]) -> _Draft:
@@ -137,8 +152,12 @@ def _text_of_arguments(arguments: object) -> str:
     return json.dumps(arguments, ensure_ascii=False)
 
 
+def _name(value: object) -> str:
+    return str(value or "")[:_MOST_NAME]
+
+
 def _count(value: object) -> int:
-    return int(value) if isinstance(value, int | float) else 0
+    return int(min(max(value, 0), _MOST_TOKENS)) if isinstance(value, int | float) and value == value else 0
 
 
 def _to_usage(value: object) -> Usage | None:

@@ -169,6 +169,8 @@ class OpenAILLM:
                     if answer.add(chunk) and on_text and answer.text:
                         answer.shown = True
                         await on_text(answer.text)
+                    if answer.is_endless:
+                        raise troubles.endless(self._server)
         except TimeoutError:
             if limit.expired():
                 raise troubles.endless(self._server) from None

@@ -23,7 +23,9 @@ _WORDINGS = (
 _OVERFLOW = re.compile("|".join(_WORDINGS), re.I)
 _ANSWER_TOO_LARGE = re.compile(r"(max_tokens|max_completion_tokens)\W.{0,60}too (large|high)", re.I)
 _SIZES = re.compile(
-    r"(?:maximum (?:context|model|prompt) length (?:is|of)(?: only)?|context size \(|n_ctx\W+)\s*(\d+)", re.I
+    r"(?:maximum (?:context|model|prompt) length (?:is|of)(?: only)?|context size \(|n_ctx\W{1,9})\s{0,9}"
+    r"(\d{1,9})(?!\d)",
+    re.I,
 )
 _LEAST = 256
 

@@ -17,7 +17,17 @@ from core.errors import ContextOverflow, LLMError, LLMRejected, LLMUnavailable
 
 logger = logging.getLogger("keepmind.model")
 
-LIBRARY_ERRORS = (openai.OpenAIError, httpx2.HTTPError, httpx2.StreamError, json.JSONDecodeError, UnicodeDecodeError)
+LIBRARY_ERRORS = (
+    openai.OpenAIError,
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    json.JSONDecodeError,
+    UnicodeDecodeError,
+    RecursionError,
+)
+
+_DEEPEST, _LONGEST = 9, 20_000
+"""How deep, and how many characters, of a server's complaint are looked at."""
 
 _NO_MONEY = re.compile(r"insufficient[_ ](quota|balance|funds|credit)|billing|credit balance|payment required", re.I)
 _UNKNOWN_MODEL = re.compile(
@@ -43,7 +53,7 @@ class Server:
 
     def redact(self, text: str) -> str:
         """Return what of a server's own words may stand in a log: one short line without keys or people's words."""
-        words = re.split(r"['\"]?input['\"]?\s*:", text)[0]
+        words = re.split(r"['\"]?input['\"]?\s{0,9}:", text[:_LONGEST])[0]
         return _KEYS.sub("[key]", words.replace(self.key, "[key]") if self.key else words).strip()[:200]
 
 
@@ -137,7 +147,9 @@ def _verdict(status: int, everything: str, message: str, model: str, server: Ser
     if status in (400, 403, 404, 422) and _UNKNOWN_MODEL.search(everything):
         return Trouble(_unknown_model(model, server))
     if status == 403:
-        return Trouble(LLMRejected(f"The model server denies access: {message} Check OPENAI_API_KEY."))
+        logger.debug("the model server's words: %s", message)
+        text = "The model server denies access; check OPENAI_API_KEY (the log at DEBUG has its words)."
+        return Trouble(LLMRejected(text))
     if status == 404:
         return not_the_protocol(server)
     if status == 408:
@@ -173,13 +185,20 @@ def _field(body: object, name: str) -> str:
 
 def _message(body: object) -> str:
     """Return the human part of an error body, in any of the shapes servers give it."""
-    if isinstance(body, list):
-        return _message(body[0]) if body else ""
-    if isinstance(body, Mapping):
-        return _message(body.get("error") or body.get("message") or body.get("detail") or "")
-    return str(body or "")
+    for _ in range(_DEEPEST):
+        if isinstance(body, list):
+            body = body[0] if body else ""
+        elif isinstance(body, Mapping):
+            body = body.get("error") or body.get("message") or body.get("detail") or ""
+        else:
+            return str(body or "")
+    return ""
 
 
 def _everything(body: object) -> str:
-    """Return all words of an error body: its message with codes, types and nested details."""
-    return body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
+    """Return the words of an error body: its message with codes, types and nested details."""
+    try:
+        text = body if isinstance(body, str) else json.dumps(body, ensure_ascii=False, default=str)
+    except RecursionError:
+        return ""
+    return text[:_LONGEST]

@@ -10,8 +10,8 @@ from email.utils import parsedate_to_datetime
 Sleep = Callable[[float], Awaitable[None]]
 
 _IN_WORDS = re.compile(
-    r"(?:try again in|retry in|retry after|retrydelay\W+|wait)\s*"
-    r"(?:(\d+)m(?!s|i))?\s*(?:(\d+(?:\.\d+)?)\s*(ms|s\b|sec|min)?)?",
+    r"(?:try again in|retry in|retry after|retrydelay\W{1,9}|wait)\s{0,9}"
+    r"(?:(\d{1,9})m(?!s|i))?\s{0,9}(?:(\d{1,9}(?:\.\d{1,9})?)\s{0,9}(ms|s\b|sec|min)?)?",
     re.I,
 )
 _UNITS = {"ms": 0.001, "min": 60.0}
@@ -43,7 +43,7 @@ def _until(date: str, headers: Mapping[str, str]) -> float | None:
     try:
         then = parsedate_to_datetime(date).timestamp()
         now = parsedate_to_datetime(headers["date"]).timestamp() if "date" in headers else time.time()
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     return max(0.0, then - now)
 

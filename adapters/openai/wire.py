@@ -9,6 +9,7 @@ from itertools import chain
 from typing import Any
 
 from adapters.openai.dialect import Dialect, Payload
+from adapters.openai.marks import unmarked
 from core.llm import PromptMessage, Request, ToolSpec
 from core.messages import Attachment
 
@@ -82,21 +83,30 @@ def _to_tool(spec: ToolSpec) -> Payload:
 def _to_message(message: PromptMessage, dialect: Dialect) -> Payload:
     role = dialect.system if message.role == "system" else message.role
     if message.role == "tool":
-        return {"role": role, "tool_call_id": message.call_id, "content": clean(message.content)}
+        return {"role": role, "tool_call_id": message.call_id, "content": _said(message)}
     if message.calls:
-        return {"role": role, "content": clean(message.content) or None, "tool_calls": _to_calls(message)}
+        return {"role": role, "content": _said(message) or None, "tool_calls": _to_calls(message)}
     return {"role": role, "content": _to_content(message, dialect.images)}
+
+
+def _said(message: PromptMessage) -> str:
+    """Give the words of a message; only the operator's, in the system message, may hold marks of a template."""
+    return clean(message.content if message.role == "system" else unmarked(message.content))
 
 
 def _to_calls(message: PromptMessage) -> list[Payload]:
     return [
-        {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": clean(call.arguments)}}
+        {
+            "id": call.id,
+            "type": "function",
+            "function": {"name": call.name, "arguments": clean(unmarked(call.arguments))},
+        }
         for call in message.calls
     ]
 
 
 def _to_content(message: PromptMessage, images: bool) -> str | list[Payload]:
-    text = clean(message.content)
+    text = _said(message)
     seen = [image for image in message.images if image.data and images]
     unseen = [_UNSEEN] * (len(message.images) - len(seen))
     words = "\n".join(filter(None, [text, *unseen]))

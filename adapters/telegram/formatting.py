@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
 
 from telegram import MessageEntity
 from telegramify_markdown import convert
@@ -22,6 +23,9 @@ CAPTION = 1024
 """Most UTF-16 units under a file."""
 MOST_ENTITIES = 100
 """Telegram drops the formatting after so many: https://core.telegram.org/api/entities."""
+MOST_MARKS = 800
+"""With more marks that formatting looks long at, a text is shown as it is written: nobody writes so many in earnest."""
+_MARKS = re.compile(r"[$<]|\\[(\[]|\]:|^[ \t]{0,3}(?:~~~|```|#)|\|\|", re.MULTILINE)
 _UNSHOWN = re.compile(r"[\x00-\x08\x0b\x0c\x0e-\x1f]")
 _LONE = re.compile(r"[\ud800-\udfff]")
 
@@ -54,7 +58,12 @@ def clean(text: str) -> str:
 
 def formatted(markdown: str) -> Formatted:
     """Format Markdown, however broken; where nothing would be left of it, the text itself is given."""
-    return _formatted(clean(markdown))
+    source = clean(markdown)
+    return Formatted(source) if _is_a_bomb(source) else _formatted(source)
+
+
+def _is_a_bomb(source: str) -> bool:
+    return len(source) > MOST_MARKS and next(islice(_MARKS.finditer(source), MOST_MARKS, None), None) is not None
 
 
 @lru_cache(maxsize=64)

@@ -11,6 +11,7 @@ from functools import partial
 
 from telegram import Update
 
+from adapters.telegram.updates import lane_of
 from core import intake
 
 
@@ -23,9 +24,4 @@ class Intake(intake.Intake):
 
     def put(self, update: Update) -> asyncio.Task[None]:
         """Take an update when those before it in its chat are; the task raises StoreError when it must come again."""
-        return self.line_up(_lane(update), partial(self._take, update))
-
-
-def _lane(update: Update) -> object:
-    chat = update.effective_chat
-    return chat.id if chat else update.update_id
+        return self.line_up(lane_of(update), partial(self._take, update))

@@ -11,7 +11,7 @@ from telegram.error import BadRequest, TelegramError
 from adapters.telegram.trouble import says
 from core import reading, sentences
 from core.messages import Attachment
-from core.reading import IMAGES, MEGABYTE, MOST_FILE, MOST_IMAGE, Readers, Unread, Wanted, unread
+from core.reading import IMAGES, MEGABYTE, MOST_FILE, MOST_IMAGE, Readers, Unread, Wanted, check_size, unread
 
 _PAUSES = (0.5, 2.0)
 _UNREADABLE = ("animation", "video", "paid_media", "live_photo")
@@ -60,7 +60,9 @@ class Files(reading.Files):
     async def _fetched(self, file: Wanted) -> bytes:
         for pause in (*_PAUSES, 0.0):
             try:
-                return bytes(await (await self._bot.get_file(file.id)).download_as_bytearray())
+                found = await self._bot.get_file(file.id)
+                check_size(found.file_size or 0, MOST_FILE)  # a server of one's own gives files of any size
+                return bytes(await found.download_as_bytearray())
             except BadRequest as error:
                 if says(error, "too big"):
                     raise Unread(sentences.TOO_LARGE, megabytes=MOST_FILE // MEGABYTE) from error

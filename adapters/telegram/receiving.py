@@ -114,7 +114,7 @@ class Receiver:
         """Add the file that a command takes: sent with it, or in the message that it answers."""
         earlier = replied(message)
         file = wanted(message) or (wanted(earlier) if earlier is not None else None)
-        if file is None:
+        if file is None or self._engine.is_over(ours):
             return ours, None
         try:
             return replace(ours, attachments=(await self._files.whole(file),)), None

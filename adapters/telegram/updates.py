@@ -17,11 +17,17 @@ def readable(update: Json) -> Json:
     So it counts as taken: given again and again it would hold up all that comes after.
     """
     try:
-        Update.de_json(update, None)
+        hash(lane_of(Update.de_json(update, None)))
     except Exception as error:  # whatever a parser trips over
         logger.warning("update %s can't be read and is passed over: %s", update["update_id"], type(error).__name__)
         return {"update_id": update["update_id"]}
     return update
+
+
+def lane_of(update: Update) -> object:
+    """Name what an update is taken in the order of: its chat, or where it has none itself."""
+    chat = update.effective_chat
+    return chat.id if chat else update.update_id
 
 
 def is_update(body: object) -> bool:

@@ -12,7 +12,7 @@ from core import sentences
 from core.bot import Bot, Ports, build
 from core.engine import Engine
 from core.messages import ChatKey, Message, Person
-from core.rates import MOST_KEPT, RateLimit, Rates, Verdict
+from core.rates import COMMANDS, MOST_KEPT, RateLimit, Rates, Verdict
 from tests.fakes import START, WordCounter, World
 
 HEARD, REACHED, OVER = Verdict.HEARD, Verdict.REACHED, Verdict.OVER
@@ -99,12 +99,33 @@ async def test_after_a_pause_all_is_as_before() -> None:
 
 
 @pytest.mark.parametrize("command", ["/stop", "/forget me", "/privacy", "/memory"])
-async def test_commands_are_not_limited(command: str) -> None:
+async def test_commands_are_heard_when_messages_are_not_any_more(command: str) -> None:
     world = Limited()
     for _ in range(5):
         await world.say("hi")
-    for _ in range(5):
+    for _ in range(COMMANDS * 2):
         assert await world.said(command)
+
+
+@pytest.mark.parametrize("command", ["/export", "/memory", "/nothing_like_it", "/search x"])
+async def test_a_flood_of_commands_ends_in_one_sentence(command: str) -> None:
+    world = Limited()
+    for _ in range(50):
+        await world.say(command)
+    await world.engine.aclose()
+    texts = world.adapter.texts()
+    assert len(texts) == COMMANDS * 2 + 1
+    assert texts.count(sentences.TOO_MUCH) == 1
+    world.clock.time += timedelta(minutes=1)
+    assert await world.said("/memory")
+
+
+async def test_strangers_use_up_nothing_of_a_groups_limit() -> None:
+    limit = RateLimit(Rates(person=2, chat=3))
+    for number in range(9):
+        limit.judge(at(0, f"stranger{number}", "club"), "stranger")
+    assert limit.judge(at(0, "anna", "club")) is HEARD
+    assert limit.judge(at(0, "eve", "club"), "stranger") is OVER, "theirs is used up"
 
 
 async def test_a_stranger_is_held_to_the_limit_too_and_not_even_told() -> None:

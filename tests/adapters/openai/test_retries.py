@@ -21,7 +21,7 @@ async def test_i01_an_account_without_quota_is_not_asked_twice() -> None:
     [
         (401, f"Incorrect API key provided: {KEY}", r"^The model server refused the API key; check OPENAI_API_KEY\.$"),
         (402, "Insufficient Balance", "no quota left"),
-        (403, "Country not supported", "denies access: Country not supported Check OPENAI_API_KEY"),
+        (403, "Country not supported", "denies access; check OPENAI_API_KEY"),
         (
             404,
             "The model `gpt-4o` does not exist",

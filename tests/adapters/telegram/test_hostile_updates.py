@@ -1,0 +1,143 @@
+"""Updates as no Telegram gives them: whatever comes, nothing stops, and the next person is answered."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+import httpx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from telegram import Bot, Update, User
+
+from adapters import documents
+from adapters.telegram.buttons import Buttons
+from adapters.telegram.groups import Groups
+from adapters.telegram.intake import Intake
+from adapters.telegram.media import Files
+from adapters.telegram.moves import Moves
+from adapters.telegram.receiving import Receiver
+from adapters.telegram.request import Asking
+from core.messages import ChatKey
+from core.reading import Readers
+from tests.fakes import FakeAdapter, World
+from tests.spoilt import ODD, places, spoil, spoilt
+
+ANN = {"id": 42, "is_bot": False, "first_name": "Ann", "username": "ann", "language_code": "en"}
+HOME = {"id": 42, "type": "private", "first_name": "Ann"}
+CLUB = {"id": -1001, "type": "supergroup", "title": "Club", "is_forum": True}
+DATE = 1_772_366_400
+BOT = {"id": 7, "is_bot": True, "first_name": "Bot", "username": "a_bot"}
+
+
+def _message(**more: Any) -> dict[str, Any]:
+    return {"message_id": 5, "date": DATE, "chat": HOME, "from": ANN, **more}
+
+
+SHOWN = _message(**{"from": BOT, "text": "Sure?", "chat": HOME})
+UPDATES: list[dict[str, Any]] = [
+    {"update_id": 1, "message": _message(text="hello")},
+    {
+        "update_id": 2,
+        "message": _message(
+            text="/memory@a_bot why age",
+            chat=CLUB,
+            message_thread_id=9,
+            is_topic_message=True,
+            entities=[{"type": "bot_command", "offset": 0, "length": 13}],
+            reply_to_message=_message(text="earlier", chat=CLUB),
+        ),
+    },
+    {
+        "update_id": 3,
+        "message": _message(
+            caption="look",
+            photo=[{"file_id": "f", "file_unique_id": "u", "width": 9, "height": 9, "file_size": 10}],
+            media_group_id="g",
+            forward_origin={"type": "user", "date": DATE, "sender_user": ANN},
+            quote={"text": "words", "position": 0},
+        ),
+    },
+    {
+        "update_id": 4,
+        "message": _message(
+            document={"file_id": "d", "file_unique_id": "v", "file_name": "a.txt", "mime_type": "text/plain"},
+            location={"latitude": 1.0, "longitude": 2.0},
+            contact={"phone_number": "1", "first_name": "C"},
+        ),
+    },
+    {"update_id": 5, "edited_message": _message(text="hello again", edit_date=DATE)},
+    {"update_id": 6, "channel_post": _message(text="post", sender_chat=CLUB, chat=CLUB, author_signature="Sir")},
+    {
+        "update_id": 7,
+        "callback_query": {"id": "1", "from": ANN, "chat_instance": "1", "data": "42 /memory", "message": SHOWN},
+    },
+    {"update_id": 8, "callback_query": {"id": "2", "from": ANN, "chat_instance": "1", "data": "#12", "message": SHOWN}},
+    {
+        "update_id": 9,
+        "my_chat_member": {
+            "chat": CLUB,
+            "from": ANN,
+            "date": DATE,
+            "old_chat_member": {"status": "left", "user": BOT},
+            "new_chat_member": {"status": "member", "user": BOT},
+        },
+    },
+    {"update_id": 10, "message": _message(chat=CLUB, migrate_from_chat_id=-5)},
+]
+
+
+def _answer(request: httpx.Request) -> httpx.Response:
+    if request.url.path.endswith("/getFile"):
+        return httpx.Response(400, json={"ok": False, "error_code": 400, "description": "Bad Request: no such file"})
+    return httpx.Response(200, json={"ok": True, "result": True})
+
+
+class Line:
+    """The way of updates from an answer of Telegram's to the engine."""
+
+    def __init__(self) -> None:
+        self.world = World(adapter=FakeAdapter("telegram"), allowed=("telegram:*",))
+        self.bot = Bot("1:token", request=Asking({"transport": httpx.MockTransport(_answer)}))
+        groups = Groups()
+        moves, me = Moves(groups), User(7, "Bot", True, username="a_bot")
+        moves.attach(self.world.engine, {})
+        files = Files(self.bot, Readers(documents))
+        self.receiver = Receiver(self.bot, me, self.world.engine, groups, files, moves, Buttons())
+        self.intake = Intake(self.receiver.take)
+
+    async def take(self, updates: Sequence[Any]) -> None:
+        given = Asking.parse_json_payload(json.dumps({"ok": True, "result": updates}).encode("utf-8", "surrogatepass"))
+        found = Update.de_list(given["result"], self.bot)
+        await asyncio.gather(*(self.intake.put(update) for update in found))
+        await self.world.engine.idle()
+        await self.receiver.aclose()
+
+    async def is_open(self) -> bool:
+        self.world.adapter.shown.clear()
+        await self.take([{"update_id": 99, "message": _message(message_id=99, text="still there?")}])
+        return self.world.adapter.texts(ChatKey("telegram", "42")) == ["You said: still there?"]
+
+
+@given(st.lists(spoilt(*UPDATES), min_size=1, max_size=4))
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+def test_after_spoilt_updates_the_next_is_answered(caplog: pytest.LogCaptureFixture, updates: list[Any]) -> None:
+    asyncio.run(_hold(caplog, updates))
+
+
+async def _hold(caplog: pytest.LogCaptureFixture, updates: list[Any]) -> None:
+    line = Line()
+    with caplog.at_level(logging.INFO):
+        await line.take(updates)
+        assert await line.is_open()
+
+
+@pytest.mark.soak
+def test_each_value_of_an_update_may_be_anything(caplog: pytest.LogCaptureFixture) -> None:
+    for update in UPDATES:
+        for path in places(update):
+            asyncio.run(_hold(caplog, [spoil(update, path, odd) for odd in ODD]))
