@@ -19,7 +19,7 @@ FOREIGN = {
     "adapters/apscheduler.py": {"apscheduler"},
     "adapters/console.py": {"prompt_toolkit"},
     "adapters/discord": {"discord", "aiohttp", "yarl"},
-    "adapters/documents.py": {"pypdf", "charset_normalizer"},
+    "adapters/documents": {"pypdf", "charset_normalizer"},
     "adapters/inmemory": {"pydantic_core"},
     "adapters/llamacpp": {"xllamacpp"},
     "adapters/prometheus.py": {"aiohttp", "prometheus_client"},

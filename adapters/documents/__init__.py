@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import PurePath
 
-from adapters import pdf_text
+from adapters.documents import pdf_text
 from core.errors import KeepmindError
 
 MOST_CHARACTERS = 200_000
