@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.commands import cards
 from core.commands.command import Command, Context, FactKey, command
-from core.commands.memory import check_may_write, draft_of, key_of, known_fact
+from core.commands.memory import check_may_write, draft_of, fact_in, key_of, known_fact
 from core.errors import CommandError, ToolError
 from core.facts import Fact
 from core.messages import Attachment, Choice, Reply
@@ -96,8 +96,8 @@ async def memory_unpin(context: Context, key: FactKey) -> Reply:
 
 
 async def _pin(context: Context, key: str, pinned: bool) -> Reply:
-    fact = await known_fact(context, key)
     here, draft = await draft_of(context)
+    fact = fact_in(here, key)
     draft.pin(_call(context), fact.key, pinned)
     await context.store.apply(context.person, context.scope, draft.changes, seen=here)
     return _opened(draft.facts.by_key[fact.key])

@@ -27,7 +27,11 @@ async def memory_why(context: Context, key: FactKey) -> str:
 
 async def known_fact(context: Context, key: str) -> Fact:
     """Find a fact of the caller here. Raises CommandError naming those there are."""
-    here = await context.here()
+    return fact_in(await context.here(), key)
+
+
+def fact_in(here: Conversation, key: str) -> Fact:
+    """Find a fact of the caller in what is seen here. Raises CommandError naming those there are."""
     facts, found = here.facts, here.facts.by_key.get(key_of(key))
     place = next((place for place in here.elsewhere if key_of(key) in place.facts), None)
     if found is None and place is not None:
@@ -57,8 +61,8 @@ async def memory_history(context: Context) -> str:
 @command(private=True)
 async def memory_undo(context: Context) -> Reply:
     """Take back the latest change of what I know about you; again for the one before it."""
+    here, draft = await draft_of(context)  # first, or it would not be seen that what is brought back was erased
     change = await _latest_change(context)
-    here, draft = await draft_of(context)
     draft.restore(_undoing(change), change)
     await context.store.apply(context.person, context.scope, draft.changes, seen=here)
     await context.choose(since=context.now)
