@@ -10,8 +10,7 @@ from typing import Protocol
 
 from core.conversation import Turn
 from core.errors import KeepmindError
-from core.messages import ChatKey
-from core.search import said_in
+from core.messages import ChatKey, Message
 from core.store import ConversationStore
 from core.vectors import Asked, Near, to_vector
 
@@ -73,5 +72,11 @@ def _warn(error: Exception) -> None:
 
 def told(turn: Turn) -> str:
     """Write what a turn tells, to be embedded: in a group with the name of who said it."""
-    said = "\n".join(part for message in turn.messages for part in said_in(message) if part)[:SAID]
+    said = "\n".join(map(_said, turn.messages))[:SAID]
     return f"{said}\n{turn.answer.text[:REPLIED]}" if turn.answer else said
+
+
+def _said(message: Message) -> str:
+    parts = [message.text, *(part for a in message.attachments for part in (a.name, a.text))]
+    said = " ".join(filter(None, parts))
+    return said if message.private else f"{message.name}: {said}"

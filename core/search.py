@@ -67,11 +67,10 @@ def terms_said(messages: Sequence[Message], terms: Terms) -> str:
     first = messages[0]
     if len(messages) == 1 and first.private and not first.attachments:
         return _joined(terms.of(first.text))
-    return _joined(terms.of("\n".join(part for message in messages for part in said_in(message) if part)))
+    return _joined(terms.of("\n".join(part for message in messages for part in _said(message) if part)))
 
 
-def said_in(message: Message) -> Iterable[str]:
-    """Give what a message is found by: in a group the name of who said it, the text, what is attached."""
+def _said(message: Message) -> Iterable[str]:
     if not message.private:
         yield message.name
     yield message.text
