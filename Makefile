@@ -2,6 +2,7 @@
 
 VENV := .venv
 BIN := $(VENV)/bin
+BOT := $(VENV)/.bot
 STAMP := $(VENV)/.installed
 CODE := core adapters bots config tests benchmarks
 
@@ -16,7 +17,7 @@ PYTHON = $(shell for module in ensurepip sys; do for python in python3.13 python
 help: ## Show this list
 	@grep -E '^[a-z]+:.*## ' Makefile | sed 's/:.*## /\t/' | expand -t 10
 
-chat: $(STAMP) ## Talk to the bot here (ARGS='--as anna' for more)
+chat: $(BOT) ## Talk to the bot here (ARGS='--as anna' for more)
 	@$(BIN)/keepmind chat $(ARGS)
 
 test: $(STAMP) ## Run the tests (ARGS='-k name' for some)
@@ -64,12 +65,16 @@ licences: $(STAMP) # Write the licences of what the image holds, docs/licences.m
 audit: $(STAMP) # Look for known vulnerabilities of what the image holds (asks PyPI)
 	@$(BIN)/python -m uv tool run pip-audit --disable-pip --require-hashes -r requirements.lock
 
-install: $(STAMP) ## Install into .venv
+install: $(STAMP) ## Install into .venv, with all that a developer needs
 
 clean: ## Remove all that was made
 	rm -rf $(VENV) build dist .mypy_cache .pytest_cache .ruff_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
-$(STAMP): pyproject.toml
+$(BOT): pyproject.toml
 	@sh .ci/install "$(PYTHON)" $(VENV)
+	@touch $@
+
+$(STAMP): $(BOT)
+	@sh .ci/install "$(PYTHON)" $(VENV) dev
 	@touch $@
