@@ -125,7 +125,7 @@ def _limits(settings: Settings) -> Limits:
     engine = settings.engine
     return Limits(
         engine.tool_rounds,
-        settings.model.reply_tokens,
+        settings.model.longest_reply,
         engine.open_turn_minutes,
         engine.parallel,
         engine.max_burst_seconds,

@@ -46,7 +46,7 @@ async def _server_model(settings: Settings, **more: Any) -> AsyncIterator[LLM]:
         "api_key": model.api_key.get_secret_value() if model.api_key else "",
         "base_url": model.base_url,
         "context": model.context,
-        "reply_tokens": model.reply_tokens,
+        "reply_tokens": model.longest_reply,
         "fallback_model": model.fallback,
         "calls_tools": None if model.calls_tools == "auto" else model.calls_tools,
         "silence": model.silence_seconds,

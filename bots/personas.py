@@ -13,6 +13,7 @@ from bots.plugins import plugin
 from config.persona import PersonaFile, load_persona
 from config.settings import Settings
 from core.bot import Bot
+from core.commands.command import Command
 from core.embedding import Meaning
 from core.errors import ConfigError
 from core.llm import LLM, TokenCounter
@@ -64,7 +65,8 @@ async def open_bot(cast: Places[Role], llm: LLM, counter: TokenCounter) -> Async
         meaning = await stack.enter_async_context(open_meaning(cast.usual.settings))
         personas = cast.each(lambda role: role.played_by(*models[role.settings.model.chosen], meaning))
         usual = personas.usual
-        yield Bot(usual.text, usual.tools, memory=usual.memory, elsewhere=personas.others)
+        commands = [_command(name) for name in cast.usual.settings.engine.commands]
+        yield Bot(usual.text, usual.tools, commands, usual.memory, personas.others)
 
 
 def _pairs(entries: Sequence[str]) -> Mapping[str, str]:
@@ -106,6 +108,13 @@ def as_persona(settings: Settings, file: PersonaFile, history: str = "") -> Sett
     if file.model and not settings.model.embedded:
         parts["model"] = settings.model.model_copy(update={"name": file.model, "context": None})
     return settings.model_copy(update=parts)
+
+
+def _command(name: str) -> Command:
+    found = plugin("command", name)
+    if not isinstance(found, Command):
+        raise ConfigError(f"the command {name!r} is none: write @command of core above an async function")
+    return found
 
 
 def _tool(name: str) -> Tool:

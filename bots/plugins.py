@@ -1,4 +1,4 @@
-"""Finds what an operator wrote: a memory, a tool, named `package.module:name`."""
+"""Finds what an operator wrote: a memory, a tool, a command, named `package.module:name`."""
 
 from __future__ import annotations
 
@@ -17,5 +17,13 @@ def plugin(what: str, named: str) -> Any:
         sys.path.append(str(Path.cwd()))
     try:
         return getattr(import_module(module), name)
+    except ModuleNotFoundError as error:
+        missing = module if error.name == module else f"{error.name}, which {module} needs"
+        raise ConfigError(
+            f"the {what} {named!r} can't be used: Python finds no module {missing}; "
+            f"put it into {Path.cwd()} or install it"
+        ) from error
+    except AttributeError as error:
+        raise ConfigError(f"the {what} {named!r} can't be used: there is no {name} in {module}") from error
     except Exception as error:  # whatever the operator's own code does
         raise ConfigError(f"the {what} {named!r} can't be used: {type(error).__name__}: {error}") from error

@@ -19,7 +19,7 @@ def complaint(settings: type[BaseModel], error: ValidationError, written: Writte
     """Say what is wrong with the first wrong setting, never showing a secret."""
     fault = error.errors(include_url=False)[0]
     place = tuple(str(part) for part in fault["loc"][:2])
-    name = written.get(place, ".".join(place))
+    name = written.get(place) or next((w for p, w in written.items() if p[:1] == place), ".".join(place))
     if fault["type"] == "extra_forbidden":
         return f"{name} is not a setting{_nearest(settings, place)}"
     if len(place) < 2 and fault["type"] != "value_error":

@@ -40,7 +40,12 @@ class Model(Section):
     context: int | None = Field(
         None, ge=512, le=100_000_000, description="Size of the context in tokens; blank: known or asked."
     )
-    reply_tokens: int = Field(1024, ge=16, le=1_000_000, description="Most tokens of one answer.")
+    reply_tokens: int | None = Field(
+        None,
+        ge=16,
+        le=1_000_000,
+        description="Most tokens of one answer; blank: 1024, or 256 of the small local model.",
+    )
     temperature: float | None = Field(None, ge=0, le=2, description="How freely it writes; blank: the server's own.")
     silence_seconds: Seconds = Field(60, description="How long a stream may be silent before it counts as broken.")
     calls_tools: Literal["auto"] | bool = Field("auto", description="Whether the model can call tools.")
@@ -53,6 +58,11 @@ class Model(Section):
     def embedded(self) -> bool:
         """Whether no server is named, so that the small local model answers."""
         return self.api_key is None and self.base_url is None
+
+    @property
+    def longest_reply(self) -> int:
+        """Most tokens of one answer; so small a model wanders in circles until it is stopped."""
+        return self.reply_tokens or (256 if self.embedded else 1024)
 
     @property
     def hears(self) -> bool:
@@ -177,6 +187,9 @@ class Engine(Section):
     personas: Annotated[Names, AfterValidator(checks.places)] = Field(
         (),
         description="Platforms, chats and topics with a persona of their own, such as telegram:-1001502049385=tutor.",
+    )
+    commands: Annotated[Names, AfterValidator(checks.functions)] = Field(
+        (), description="Commands of your own, each written package.module:function."
     )
     time_zone: Annotated[str, AfterValidator(checks.time_zone)] = Field(
         "UTC", description="Time zone of people whose own is not known."

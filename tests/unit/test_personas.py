@@ -239,8 +239,23 @@ async def bare() -> str:
 """
 
 
+OWN_COMMANDS = """
+from core import Context, command
+
+@command
+async def ahoy(context: Context) -> str:
+    '''Greet.'''
+    return "Ahoy!"
+
+async def bare(context: Context) -> str:
+    '''No command.'''
+    return ""
+"""
+
+
 async def test_a_persona_may_have_tools_of_ones_own(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "own_sea_tools.py").write_text(OWN)
+    (tmp_path / "own_broken_tools.py").write_text("import no_such_module")
     monkeypatch.chdir(tmp_path)
 
     def persona(tools: str) -> Settings:
@@ -248,10 +263,31 @@ async def test_a_persona_may_have_tools_of_ones_own(tmp_path: Path, monkeypatch:
 
     async with open_bot(roles(persona("own_sea_tools:tide")), ScriptedLLM(), WordCounter()) as bot:
         assert [t.name for t in bot.tools] == ["tide"]
-    for wrong in ("own_sea_tools:bare", "own_sea_tools:none", "no_such_module:x"):
-        with pytest.raises(ConfigError, match=f"the tool '{wrong}'"):
+    for wrong, why in {
+        "own_sea_tools:bare": "is none: write @tool",
+        "own_sea_tools:none": "there is no none in own_sea_tools",
+        "no_such_module:x": f"Python finds no module no_such_module; put it into {tmp_path} or install it",
+        "own_broken_tools:x": "Python finds no module no_such_module, which own_broken_tools needs",
+    }.items():
+        with pytest.raises(ConfigError, match=f"the tool '{wrong}' .*{why}"):
             async with open_bot(roles(persona(wrong)), ScriptedLLM(), WordCounter()):
                 pass
+
+
+async def test_commands_of_ones_own_are_named_in_the_configuration(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "own_commands.py").write_text(OWN_COMMANDS)
+    monkeypatch.chdir(tmp_path)
+
+    def with_commands(*names: str) -> Settings:
+        return Settings(engine=Engine(commands=names), model=SERVER)
+
+    async with open_bot(roles(with_commands("own_commands:ahoy")), ScriptedLLM(), WordCounter()) as bot:
+        assert await World(bot=bot).said("/ahoy") == "Ahoy!"
+    with pytest.raises(ConfigError, match="the command 'own_commands:bare' is none: write @command"):
+        async with open_bot(roles(with_commands("own_commands:bare")), ScriptedLLM(), WordCounter()):
+            pass
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,12 @@ def test_nothing_set_is_the_defaults(load: Load) -> None:
     assert load().access.allowed == ("console:*",)
 
 
+def test_an_answer_may_be_as_long_as_is_set_and_the_small_local_model_is_stopped_sooner(load: Load) -> None:
+    assert load().model.longest_reply == 256
+    assert load(OPENAI_API_KEY=KEY).model.longest_reply == 1024
+    assert load(KEEPMIND_MODEL__REPLY_TOKENS="2000").model.longest_reply == 2000
+
+
 def test_defaults_do_not_depend_on_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEEPMIND_WINDOW__HIGH_TURNS", "99")
     assert Settings().window.high_turns == 60
@@ -225,6 +231,7 @@ def test_a_file_written_on_windows_is_read(load: Load, tmp_path: Path) -> None:
             {"KEEPMIND_WINDOW__HIHG_TURNS": "5"},
             "KEEPMIND_WINDOW__HIHG_TURNS is not a setting; did you mean high_turns?",
         ),
+        ({"KEEPMIND_MEMROY__HISTORY": "none"}, "KEEPMIND_MEMROY__HISTORY is not a setting; did you mean memory?"),
         ({"KEEPMIND_MODLE": "ada"}, "KEEPMIND_MODLE is not a setting; did you mean KEEPMIND_MODEL?"),
     ],
 )
