@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -28,6 +29,15 @@ def test_the_dockerfile_is_sound() -> None:
 def test_the_compose_file_is_sound() -> None:
     done = run(str(BIN / "check-jsonschema"), "--builtin-schema", "vendor.compose-spec", "compose.yaml")
     assert done.returncode == 0, done.stdout
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not on this machine")
+def test_the_unit_of_the_page_is_sound(tmp_path: Path) -> None:
+    (unit,) = re.findall(r"```ini\n(.*?)```", (ROOT / "docs" / "deploy.md").read_text(encoding="utf-8"), re.DOTALL)
+    path = tmp_path / "keepmind.service"
+    path.write_text(unit.replace("/opt/keepmind/bin/keepmind run", "/bin/true"), encoding="utf-8")
+    done = run("systemd-analyze", "verify", str(path))
+    assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
 def test_the_lock_file_holds_every_dependency_at_a_version_that_will_do() -> None:
