@@ -55,6 +55,10 @@ class Engine(Protocol):
         """Answer a message; done once the answer was delivered. None for a message seen before."""
         ...
 
+    async def idle(self) -> None:
+        """Wait until nothing is in progress."""
+        ...
+
 
 def place(chat: str = "", who: str = "") -> tuple[ChatKey, Person]:
     """Name the chat and the person of `--chat` and `--as`; alone in a chat, the person is the chat itself.
@@ -124,6 +128,8 @@ class ConsoleAdapter:
         try:
             with self._stopping(engine):
                 reply = await engine.handle(self.to_message(text))
+                if self.interactive:  # a command may have led to an answer, of which the prompt would wipe parts
+                    await engine.idle()
             self.failed |= reply is not None and reply.failed
         except KeepmindError as error:
             if not self.interactive:

@@ -106,7 +106,7 @@ def run(platforms: tuple[str, ...]) -> None:
     _await(serve(chosen(settings, platforms), settings))
 
 
-@dev.command("telegram")
+@dev.command("telegram", short_help="Talk to the bot on a Telegram of this machine.")
 @click.option("--as", "who", metavar="NAME", default="Ann", help="Who is talking.")
 @click.option("--group", is_flag=True, help="Talk in a group that the bot is in.")
 def dev_telegram(who: str, group: bool) -> None:
@@ -116,7 +116,7 @@ def dev_telegram(who: str, group: bool) -> None:
     _await(talk(_settings("WARNING"), who, group=group))
 
 
-@dev.command("discord")
+@dev.command("discord", short_help="Talk to the bot on a Discord of this machine.")
 @click.option("--as", "who", metavar="NAME", default="Ann", help="Who is talking.")
 @click.option("--group", is_flag=True, help="Talk in a server that the bot is in.")
 def dev_discord(who: str, group: bool) -> None:
@@ -199,7 +199,7 @@ def upgrade(as_data: bool) -> None:
     click.echo(as_json({"up_to_date": True}) if as_data else "The database is up to date.")
 
 
-@db.command()
+@db.command(short_help="Copy the database to a new FILE.")
 @click.argument("file", type=click.Path(path_type=Path))
 @as_data
 def backup(file: Path, as_data: bool) -> None:
@@ -211,7 +211,7 @@ def backup(file: Path, as_data: bool) -> None:
     click.echo(as_json({"command": command} if command else {"copied": str(file)}) if as_data else told)
 
 
-@db.command()
+@db.command(short_help="Let another bot go on with what is kept.")
 @click.argument("platform", type=click.Choice(["telegram", "discord"]))
 @as_data
 def dismiss(platform: str, as_data: bool) -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from core.store import Day, Stats
 
 
-@click.command()
+@click.command(short_help="Ask for what a bot needs, and write it down.")
 @click.option("--telegram-token", metavar="TOKEN", help="Token from @BotFather.")
 @click.option("--discord-token", metavar="TOKEN", help="Token from the developer portal.")
 @click.option("--openai-key", metavar="KEY", help="Key of the model server.")
@@ -43,7 +43,7 @@ def init(**wishes: Any) -> None:
         click.echo(line)
 
 
-@click.command()
+@click.command(short_help="Check all that a bot needs, and tell the fixes.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 @click.option("--strict", is_flag=True, help="Exit with 1 for what is only to look at, too.")
 def doctor(as_data: bool, strict: bool) -> int:
@@ -86,7 +86,7 @@ async def _counted(settings: Settings) -> tuple[Stats, Sequence[Day]]:
         return await store.stats(), await store.days(datetime.now(UTC), count=DAYS)
 
 
-@click.command()
+@click.command(short_help="Tell how many tokens were used, and what they cost.")
 @click.option("--json", "as_data", is_flag=True, help="Print JSON.")
 def usage(as_data: bool) -> None:
     """Tell how many tokens the model took, by day, model, person and chat, and what they cost."""

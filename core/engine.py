@@ -279,7 +279,9 @@ class Engine:
         message, command = entry.message, entry.command
         if command is None:
             name = message.text.strip()[1:].split()[0][:40]
-            return Reply(spoken(sentences.NO_SUCH_COMMAND, name=name), private=True)
+            near = self.commands.nearest(name)
+            sentence = sentences.NEARLY_A_COMMAND if near else sentences.NO_SUCH_COMMAND
+            return Reply(spoken(sentence, name=name, near=near), private=True)
         admin = self.access.is_admin(message.sender, anonymous=message.anonymous)
         try:
             if command.admin and admin:

@@ -67,6 +67,7 @@ NOBODY = marked(
 )
 DONE = marked("Done.")
 NO_SUCH_COMMAND = marked("I don't know /{name}. /help lists what I understand.")
+NEARLY_A_COMMAND = marked("I don't know /{name}. Did you mean /{near}?")
 
 
 def stranger(person: Person, code: str) -> str:

@@ -86,6 +86,8 @@ class Asking:
     def _prompted(self, question: str, default: str, secret: bool) -> str:
         if secret and default:
             question = f"{question} [Enter keeps the present one]"
+        if secret:
+            question = f"{question} (not shown as you type)"
         said: str = click.prompt(
             question, default, hide_input=secret, show_default=not secret and bool(default), err=True
         )

@@ -7,6 +7,7 @@ import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, NewType, get_type_hints, overload
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,7 +17,7 @@ from core.conversation import Conversation
 from core.errors import CommandError
 from core.messages import Attachment, Message, Person, Reply
 from core.store import ConversationStore
-from core.translation import speaking, spoken
+from core.translation import marked, speaking, spoken
 from core.views import viewed
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Body = Callable[..., Awaitable["Reply | str"]]
 FactKey = NewType("FactKey", str)
 """A parameter that names a fact of the caller's: platforms that suggest arguments suggest these."""
+NO_FILE = marked("I found no file {name}. Please send one with it, as {usage}")
 _CAPITALS = re.compile(r"[A-Z][A-Z_]+")
 
 
@@ -145,7 +147,7 @@ class Command:
             return Reply(spoken(sentences.NOBODY))  # shown openly, since there is nobody to show it to alone
         if self.admin and not context.admin:
             raise CommandError(spoken(sentences.ADMINS_ONLY))
-        files = self._bind_files(context.message.attachments)
+        files = self._bind_files(context.message.attachments, arguments)
         reply = await self.body(context, **self._bind(arguments), **files)
         if isinstance(reply, str):
             reply = Reply(reply if reply.strip() else spoken(sentences.DONE))
@@ -162,9 +164,12 @@ class Command:
                 raise CommandError(spoken("Please say it as {usage}", usage=self.usage))
         return bound
 
-    def _bind_files(self, files: Sequence[Attachment]) -> dict[str, Any]:
+    def _bind_files(self, files: Sequence[Attachment], arguments: str) -> dict[str, Any]:
         wanted = [p for p in self.parameters if p.is_file]
         if len(files) < sum(p.required for p in wanted):
+            if arguments and len(wanted) == len(self.parameters):  # the words can only be the name of one
+                name = arguments[:80]
+                raise CommandError(spoken(NO_FILE, name=name, usage=self.usage))
             raise CommandError(spoken("Please send a file with it, as {usage}", usage=self.usage))
         return {p.name: file for p, file in zip(wanted, files, strict=False)}
 
@@ -252,6 +257,11 @@ class Commands(Sequence[Command]):
             if found is not None:
                 return found, "".join(text.split(maxsplit=count)[count:])
         return None, ""
+
+    def nearest(self, name: str) -> str:
+        """Give the first word of the command, none of admins, that a name is nearly; nothing where there is none."""
+        words = {c.name.partition(" ")[0] for c in self._listed if not c.admin}
+        return next(iter(get_close_matches(_plain(name), sorted(words), n=1, cutoff=0.7)), "")
 
     def takes_file(self, text: str) -> bool:
         """Say whether a message is a command that takes a file."""

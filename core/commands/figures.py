@@ -21,7 +21,7 @@ DAILY = {
     "turns": marked("turns"),
     "answered": marked("answers"),
     "failed": marked("failures"),
-    "tokens": marked("tokens"),
+    "tokens": marked("tokens said"),
     "people": marked("people"),
 }
 """What the fields of Day count."""

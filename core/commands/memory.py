@@ -113,7 +113,7 @@ def _undoing(change: Change) -> str:
 async def memory_explain(context: Context) -> str:
     """Show what the last prompt was made of: its parts, where they came from, what they cost."""
     report = context.engine.last_report(context.message) or await _report_anew(context)
-    rows = [f"{label} – {origin} – {_tokens(tokens)}" for label, origin, tokens in report if tokens]
+    rows = [" – ".join(dict.fromkeys([label, origin, _tokens(tokens)])) for label, origin, tokens in report if tokens]
     total = _tokens(sum(tokens for _, _, tokens in report))
     return "\n".join([*rows, spoken("in all {tokens}", tokens=total)])
 

@@ -44,6 +44,9 @@ class Echo:
         await self.adapter.edit(preview, Outgoing(message.chat, text))
         return Reply(text)
 
+    async def idle(self) -> None:
+        await asyncio.sleep(0)
+
 
 async def hold(data: bytes, chat: str = "demo", who: str = "", private: bool = True) -> tuple[str, list[Message]]:
     """Hold a whole conversation through pipes: what was printed, what was heard."""
@@ -259,6 +262,28 @@ class Failing(Echo):
     async def handle(self, message: Message) -> Reply | None:
         await asyncio.sleep(0)
         raise StoreError("the disk is full")
+
+
+class Retrying(Echo):
+    """An engine whose command is done before the answer that it led to."""
+
+    later: asyncio.Task[Reply | None] | None = None
+
+    async def handle(self, message: Message) -> Reply | None:
+        self.later = asyncio.create_task(super().handle(message))
+        return Reply("I answer that anew.")
+
+    async def idle(self) -> None:
+        assert self.later is not None
+        await self.later
+
+
+async def test_at_a_terminal_the_answer_that_a_command_led_to_comes_before_the_next_prompt() -> None:
+    with terminal() as (echo, out, type_in):
+        engine = Retrying(echo.adapter)
+        type_in("/retry\r\x04")
+        await asyncio.wait_for(engine.adapter.run(engine), 10)
+    assert out.getvalue() == "You said: /retry\n"
 
 
 async def test_a_failure_ends_a_script() -> None:

@@ -74,6 +74,7 @@ def test_every_command_has_help(keepmind: Run, command: list[str]) -> None:
     assert done.returncode == 0
     assert done.stdout.startswith(f"Usage: {' '.join(['keepmind', *command])}")
     assert done.stderr == ""
+    assert "..." not in done.stdout.replace("]...", ""), "each command's line fits a terminal of 80 columns"
 
 
 def test_the_version_is_told(keepmind: Run) -> None:

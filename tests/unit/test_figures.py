@@ -31,7 +31,7 @@ def test_what_went_on_is_a_line_for_each_thing() -> None:
         "turns by day: ▁█ today 4, in 2 days 4",
         "answers by day: ▁█ today 3, in 2 days 3",
         "failures by day: ▁█ today 1, in 2 days 1",
-        "tokens by day: ▁█ today 1,200, in 2 days 1,200",
+        "tokens said by day: ▁█ today 1,200, in 2 days 1,200",
         "people by day: ▁█ today 2",
     ]
 

@@ -18,6 +18,23 @@ async def read(
     return f"{file.text} {aloud} {why} {other.name if other else None}"
 
 
+@command
+async def bring(context: Context, file: Attachment) -> str:
+    """Bring a file."""
+    return file.name
+
+
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("/bring", "Please send a file with it, as /bring FILE"),
+        ("/bring leter.txt", "I found no file leter.txt. Please send one with it, as /bring FILE"),
+    ],
+)
+async def test_a_file_that_is_named_and_not_there_is_told_by_its_name(text: str, reply: str) -> None:
+    assert await World(bot=Bot(commands=[bring])).said(text) == reply
+
+
 @pytest.mark.parametrize(
     ("text", "files", "reply"),
     [

@@ -49,6 +49,19 @@ async def test_an_unknown_word_after_memory_is_told() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "reply"),
+    [
+        ("/memry why age", "I don't know /memry. Did you mean /memory?"),
+        ("/FORGT", "I don't know /FORGT. Did you mean /forget?"),
+        ("/admn", "I don't know /admn. /help lists what I understand."),
+        ("/frobnicate", "I don't know /frobnicate. /help lists what I understand."),
+    ],
+)
+async def test_a_misspelt_command_is_answered_with_the_one_that_is_like_it(text: str, reply: str) -> None:
+    assert await World().said(text) == reply
+
+
 async def test_why_quotes_each_item_of_a_list() -> None:
     world = a_world()
     await known(world)
@@ -320,6 +333,8 @@ async def test_explain_tells_parts_origins_and_costs() -> None:
     told = await world.said("/memory explain")
     assert "known facts about the person – test:anna, private – " in told
     assert told.splitlines()[-1].startswith("in all ")
+    assert told.startswith("persona – "), told
+    assert "persona – persona" not in told, "what has no other origin than its label is named once"
     assert "Anna" not in told.replace("test:anna", "")
 
 
