@@ -25,7 +25,10 @@ _SECRETS = re.compile(
     r"|(?<=[Bb]earer )\S+"
 )
 _BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
-_TALKATIVE = ("httpx", "httpx2", "httpcore", "httpcore2", "openai", "telegram", "discord", "alembic", "apscheduler")
+_TALKATIVE = (
+    *("httpx", "httpx2", "httpcore", "httpcore2", "openai", "telegram", "discord", "alembic", "apscheduler"),
+    "aiohttp",  # what strangers send to a port that is no HTTP
+)
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
 

@@ -47,8 +47,8 @@ class Words:
         """Say whether a value stands in foreign words and nowhere in the person's own."""
         if _holds(self.own, value):
             return False
-        if stands_in(value, self.foreign):
-            return True
+        if stands_in(value, self.foreign) or _is_made_of(value, self.foreign):
+            return not _is_made_of(value, self.own)
         own, foreign = self.earlier()
         return stands_in(value, foreign) and not _holds(own, value)
 
@@ -78,6 +78,15 @@ def stands_in(value: str, words: str) -> bool:
 
 _UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 """Thai, Lao, Burmese, Khmer, kana, Han, and Hangul with its particles."""
+
+
+def _is_made_of(value: str, words: str) -> bool:
+    """Say whether every word of a value is among these, in whatever order and with whatever between."""
+    wanted = set(_WORD.findall(same(value)))
+    return bool(wanted) and wanted <= set(_WORD.findall(same(words)))
+
+
+_WORD = re.compile(r"\w+")
 
 
 def _holds(words: str, value: str) -> bool:

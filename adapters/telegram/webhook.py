@@ -23,6 +23,7 @@ logger = logging.getLogger("keepmind.telegram")
 HEADER = "X-Telegram-Bot-Api-Secret-Token"
 MOST_BODY = 2**20
 CONNECTIONS = 100
+_BODY_SECONDS = 30.0
 _PAUSE = 5.0
 
 
@@ -104,7 +105,8 @@ class Webhook:
 async def _body(request: web.Request) -> Any:
     """Give the JSON that was posted; None when it is none."""
     try:
-        return await request.json()
-    except (ValueError, web.HTTPRequestEntityTooLarge) as error:
+        async with asyncio.timeout(_BODY_SECONDS):
+            return await request.json()
+    except (ValueError, LookupError, RecursionError, TimeoutError, web.HTTPException, web.RequestPayloadError) as error:
         logger.warning("something that is no update was posted: %s", type(error).__name__)
         return None
