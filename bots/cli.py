@@ -310,8 +310,10 @@ def _forget_lines(settings: Settings) -> None:
 
 def _write(path: Path, text: str) -> None:
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+        no_link = getattr(os, "O_NOFOLLOW", 0)  # what it leads to may be another's, and read by others
+        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | no_link, 0o600)
         with open(descriptor, "w", encoding="utf-8", errors="replace") as stream:
+            path.chmod(0o600)
             stream.write(text + "\n")
     except OSError as error:
         raise KeepmindError(f"{path} can't be written: {error.strerror}") from None

@@ -70,7 +70,7 @@ def personas() -> list[str]:
 def _toml(name: str, own: str) -> dict[str, Any]:
     try:
         return tomllib.loads(own)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"the settings of the persona {name!r} are not valid TOML: {error}") from None
 
 

@@ -117,5 +117,5 @@ def _toml(path: Path) -> dict[str, Any]:
         raise ConfigError(f"{CONFIG} names {path}, and there is no such file") from None
     except OSError as error:
         raise ConfigError(f"{path} can't be read: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from None

@@ -171,3 +171,16 @@ def test_a_reader_that_goes_first_is_no_error(tmp_path: Path) -> None:
     command = f"{sys.executable} -c 'from bots.cli import main; main()' --help | true"
     done = subprocess.run(["bash", "-c", command], cwd=ROOT, capture_output=True, text=True, timeout=60)
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_an_export_is_its_owners_alone_and_follows_no_link(keepmind: Run, tmp_path: Path) -> None:
+    open_to_all, others, link = tmp_path / "old.json", tmp_path / "others", tmp_path / "link.json"
+    for file in (open_to_all, others):
+        file.write_text("as it was")
+        file.chmod(0o666)
+    link.symlink_to(others)
+    asked = ("memory", "export", "--person", "console:anna", "--output")
+    assert keepmind(*asked, str(open_to_all)).returncode == 0
+    assert open_to_all.stat().st_mode & 0o777 == 0o600
+    assert "can't be written" in refusal(keepmind(*asked, str(link)))
+    assert others.read_text() == "as it was"

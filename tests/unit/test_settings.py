@@ -261,6 +261,7 @@ def test_names_of_others_with_our_prefix_are_left_alone(load: Load) -> None:
             "window.low_turns in {file} is 70; it must be less than window.high_turns, which is 60",
         ),
         ("[profile]\nfields = 5", "profile.fields in {file} is 5; it must be a list of names"),
+        ("a = " + "[" * 5000, "{file} is not valid TOML: maximum recursion depth exceeded"),
         ("[window", "{file} is not valid TOML: Expected ']' at the end of a table declaration (at end of document)"),
     ],
 )
