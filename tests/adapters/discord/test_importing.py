@@ -35,3 +35,11 @@ async def test_in_a_server_nothing_is_imported_and_only_they_are_told(server: Di
         shown = await server.answered(server.use(club.ann, club.general, "import", file=file))
         assert "in our private talk" in shown.text
         assert shown.seen_by == club.ann
+
+
+async def test_the_file_of_a_stranger_is_not_even_fetched(server: DiscordServer, club: Club) -> None:
+    async with living(server, allowed=()):
+        file = server.file(server.private(club.ann), "export.json", b"{}", "application/json")
+        server.api.world.files.clear()  # who fetches it now meets an error
+        shown = await server.answered(server.use(club.ann, club.ann, "import", file=file))
+        assert f"discord:{club.ann.id}" in shown.text
