@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 import sys
@@ -31,6 +32,7 @@ def main() -> None:
     _any_text()
     code = _run()
     _close_output()
+    gc.freeze()  # else Python looks through all that is left, a second or more after the bot has ended
     sys.exit(code)
 
 
@@ -92,7 +94,7 @@ def chat(chat: str, who: str, group: bool) -> int:
     from bots.terminal import console, talk
 
     at = _parsed(lambda text: place(text, who), chat, "--chat")
-    settings = _settings("WARNING")
+    settings = _settings("ERROR")
     return _await(talk(settings, console(settings, at, private=not group)))
 
 
@@ -113,7 +115,7 @@ def dev_telegram(who: str, group: bool) -> None:
     """Talk to the bot on a Telegram of this machine; :help there lists what can be done."""
     from bots.dev.telegram import talk
 
-    _await(talk(_settings("WARNING"), who, group=group))
+    _await(talk(_settings("ERROR"), who, group=group))
 
 
 @dev.command("discord", short_help="Talk to the bot on a Discord of this machine.")
@@ -123,7 +125,7 @@ def dev_discord(who: str, group: bool) -> None:
     """Talk to the bot on a Discord of this machine; :help there lists what can be done."""
     from bots.dev.discord import talk
 
-    _await(talk(_settings("WARNING"), who, group=group))
+    _await(talk(_settings("ERROR"), who, group=group))
 
 
 @memory.command()

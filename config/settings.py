@@ -278,7 +278,7 @@ class Log(Section):
     """What the log says, on standard error."""
 
     level: Annotated[Literal["DEBUG", "INFO", "WARNING", "ERROR"], BeforeValidator(checks.upper)] | None = Field(
-        None, description="Least level (KEEPMIND_LOG_LEVEL); blank: INFO, in a console chat WARNING."
+        None, description="Least level (KEEPMIND_LOG_LEVEL); blank: INFO, in a terminal chat ERROR."
     )
     format: Literal["console", "json"] = Field("console", description="For people or for programs.")
 

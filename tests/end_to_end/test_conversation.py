@@ -43,6 +43,18 @@ async def test_the_bot_remembers_a_person_after_a_restart(bot: Bot) -> None:
     ]
 
 
+async def test_in_the_terminal_a_server_that_is_down_is_named_in_one_line(bot: Bot) -> None:
+    bot.settings |= {
+        "OPENAI_BASE_URL": "http://127.0.0.1:1/v1",
+        "KEEPMIND_MODEL": "llama3.1",
+        "KEEPMIND_MODEL__RETRY_SECONDS": "0",
+    }
+    done = await bot.keepmind("chat", said="hello\n")
+    [line] = done.err.splitlines()
+    assert "The model server at http://127.0.0.1:1/v1 can't be reached; start it or check OPENAI_BASE_URL." in line
+    assert (done.code, done.out.count("\n")) == (1, 1)
+
+
 async def day(bot: Bot) -> str:
     facts = json.loads((await bot.keepmind("memory", "view", "--chat", "console:demo", "--json")).out)["facts"]
     return str(facts[0]["items"][0]["source"]["day"])
