@@ -114,7 +114,8 @@ async def test_any_text_goes_through(bot: Bot, text: str) -> None:
 
 
 def text_as_shown(text: str) -> str:
-    return text.replace("\0", "\N{REPLACEMENT CHARACTER}").replace("</remembered", "‹/remembered")
+    text = text.replace("\0", "\N{REPLACEMENT CHARACTER}")
+    return text.replace("</remembered", "‹/remembered").replace("<|", "‹|")
 
 
 async def test_bytes_that_are_no_text_go_through(bot: Bot) -> None:
