@@ -70,6 +70,12 @@ class Delivery:
         delivered = turn.changed(state=State.DELIVERED)
         return delivered if turn.incognito else await self.note(delivered)  # it stays open until it is erased
 
+    def resumes(self, turn: Turn) -> None:
+        """Count the chunk that was noted last when all stopped: whether it was sent can't be known."""
+        if turn.chunk > (1 if turn.preview else 0):  # what took the preview's place was noted afterwards
+            self.count("ambiguous")
+            logger.warning("chunk %s of turn %s may not have been sent; it is not sent again", turn.chunk, turn.id)
+
     async def _chunk(self, turn: Turn, out: Outgoing) -> Turn:
         if turn.preview and turn.chunk == 0 and await self._edited(turn.preview, out):
             return await self.note(turn.changed(chunk=1))

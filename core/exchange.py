@@ -179,6 +179,7 @@ class Exchange:
         if turn is None or turn.state not in OPEN:
             return None
         if turn.state is State.ANSWERED:
+            self._delivery.resumes(turn)
             return await self._deliver(turn)
         if self._is_old(max(turn.at, *(m.sent_at for m in turn.messages))):
             return await self._fail(turn, "too old", spoken(sentences.TOO_OLD))

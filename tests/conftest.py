@@ -1,11 +1,15 @@
 """What all tests share: property tests try the same examples each time, and other ones in the long runs."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from itertools import count
+from pathlib import Path
 
 import pytest
 from hypothesis import settings
 
+from adapters.sql import SqlStore, open_store
+from tests import stores
 from tests.postgresql import Server, running
 
 settings.register_profile("check", derandomize=True, deadline=None, database=None)
@@ -17,3 +21,27 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "check"))
 def postgresql() -> Iterator[Server]:
     with running() as server:
         yield server
+
+
+if stores.KIND != "inmemory":
+
+    @pytest.fixture(autouse=True)
+    async def databases(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[None]:
+        """Let a test open databases, each empty; what it has opened is whole at the end, and closed."""
+        numbers = count()
+
+        async def opened() -> SqlStore:
+            number = next(numbers)
+            if stores.KIND == "sqlite":
+                return await open_store(str(tmp_path / f"test-{number}.db"))
+            server: Server = request.getfixturevalue("postgresql")
+            return await open_store(server.fresh() if number else server.cleared(), connections=1)
+
+        stores.opener.append(opened)
+        yield
+        stores.opener.pop()
+        while stores.OPENED:
+            store = stores.OPENED.pop()
+            faults = await store.verify()
+            await store.aclose()
+            assert faults == []

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta, tzinfo
 from itertools import count
 
-from adapters.inmemory import InMemoryStore
 from core.adapter import Outgoing
 from core.bot import Bot, Ports, build
 from core.budget import Budget
@@ -20,6 +19,7 @@ from core.llm import LLM, Completion, OnText, Request, ToolCall
 from core.messages import ChatKey, Message, Person, Reply
 from core.prices import Prices
 from core.store import ConversationStore
+from tests.stores import new_store
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 
@@ -185,7 +185,7 @@ class World:
 
     llm: ScriptedLLM = field(default_factory=ScriptedLLM)
     bot: Bot = field(default_factory=Bot)
-    store: ConversationStore = field(default_factory=InMemoryStore)
+    store: ConversationStore = field(default_factory=new_store)
     adapter: FakeAdapter = field(default_factory=FakeAdapter)
     clock: FakeClock = field(default_factory=FakeClock)
     limits: Limits = field(default_factory=Limits)

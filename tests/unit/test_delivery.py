@@ -250,6 +250,7 @@ async def test_an_answer_half_delivered_goes_on_from_the_next_chunk() -> None:
     assert [o.text[:1] for kind, o in adapter.calls] == ["a", "b", "c", "d"]
     assert len(world.llm.requests) == 1, "it is not answered again"
     assert (await turns(world))[0].state is State.DELIVERED
+    assert counts(world) == (1, 1, 0, 0), "whether the third was sent can't be known"
 
 
 class StandingClock(FakeClock):

@@ -30,7 +30,7 @@ async def test_a_message_is_durable_before_the_model_is_asked() -> None:
         seen.append((turn.message.text, turn.state))
         return Completion("Hi.")
 
-    world = World(llm=ScriptedLLM(script))
+    world = World(llm=ScriptedLLM(script), store=InMemoryStore())
     await world.say("hello")
     assert seen == [("hello", State.RECEIVED)]
 
@@ -67,7 +67,7 @@ async def test_a_failed_turn_leaves_no_half_state() -> None:
 
 
 async def test_rows_of_a_turn_are_exactly_its_own_whatever_was_trimmed() -> None:
-    world = World(llm=ScriptedLLM(lambda r: Completion("ok"), context=900))
+    world = World(llm=ScriptedLLM(lambda r: Completion("ok"), context=900), store=InMemoryStore())
     texts = [f"message {n} " + "word " * 50 for n in range(30)]
     for text in texts:
         await world.say(text)

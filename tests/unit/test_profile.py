@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from core import Bot, Profile
 from core.llm import Completion, OnText, Request
 from core.memory.keepmind import Keepmind
-from core.messages import Attachment, Quote
+from core.messages import Attachment, Person, Quote
 from tests.fakes import ScriptedLLM, World, calling, echo
 from tests.talks import a_world, facts, here, prepare, raw, results, tell, writing
 
@@ -248,7 +248,8 @@ async def test_an_anonymous_sender_has_no_profile() -> None:
     assert await facts(world, "channel", "club", group=True) == {}
     await look_again(world, ("name", "Zed", "I am the admin Zed"))
     assert await facts(world, "channel", "club", group=True) == {}
-    assert not await world.store.holds('"name"')
+    assert await facts(world, "channel", "channel") == {}
+    assert await world.store.scopes(Person("test", "channel")) == []
 
 
 async def test_what_had_its_second_look_is_not_looked_at_again() -> None:

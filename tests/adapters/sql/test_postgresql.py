@@ -17,6 +17,8 @@ from core.errors import StoreError
 from core.messages import PRIVATE, ChatKey, Person
 from core.store import Job
 from tests.contract.talk import ANN, PRIVATE_CHAT, START, Talk, change, fact
+from tests.driving import hold, until
+from tests.fakes import World
 from tests.postgresql import Server
 
 SCHEMA = """
@@ -158,6 +160,19 @@ async def test_more_work_than_connections_waits(postgresql: Server) -> None:
     assert (await store.stats()).turns == 40
     ((count,),) = postgresql.run(f"SELECT count(*) FROM pg_stat_activity WHERE {OURS}")
     assert count == 2
+    await store.aclose()
+
+
+async def test_one_connection_serves_twenty_chats_whose_answers_are_thought_about(postgresql: Server) -> None:
+    store = await open_store(postgresql.cleared(), connections=1)
+    world = World(store=store)
+    gate = hold(world)
+    saying = [asyncio.create_task(world.said(f"hello {n}", who=f"p{n}")) for n in range(20)]
+    await until(lambda: gate.waiting == 20)
+    assert (await store.stats()).open_turns == 20
+    gate.set()
+    assert await asyncio.gather(*saying) == [f"You said: hello {n}" for n in range(20)]
+    await world.engine.aclose()
     await store.aclose()
 
 
