@@ -8,6 +8,7 @@ import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing, suppress
 from mmap import ACCESS_READ, mmap
 from pathlib import Path
@@ -36,8 +37,8 @@ LAZY = ("OFF", "NORMAL")
 """The values of `synchronous` with which a commit does not wait for the disk."""
 CHECKED = 50_000_000
 """How many bytes a file has at most that is looked through at the start: for more that would take too long."""
-MOVE_AFTER = 300
-"""How many transactions the log holds before it is moved into the file: a few megabytes."""
+MOVE_AFTER = 500
+"""How many transactions the log holds before it is moved into the file: some megabytes."""
 LONGEST_LOG = 4000
 """How many pages the log may hold until nobody may write while the rest of it is moved, so that it begins anew."""
 
@@ -115,8 +116,10 @@ class SqliteDatabase:
         self._cache = cache
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: Thread | None = None
-        self._using, self._moving = Lock(), Lock()
+        self._using = Lock()
         self._unmoved = 0
+        self._mover = ThreadPoolExecutor(1, "keepmind-sql-log")
+        self._moving: Future[None] | None = None
         self._closing = ExitStack()
         self._duty = SqliteDuty(self.where) if Path(self.where).is_absolute() else Alone()
 
@@ -136,14 +139,11 @@ class SqliteDatabase:
         if isinstance(self._duty, SqliteDuty):
             self._duty.close()
         if self._thread is not None:
-            stopping = self._do(self._close)
+            await asyncio.to_thread(self._mover.shutdown)
+            stopping = self._do(self._closing.close)
             self._thread = None
             await stopping
             self._queue.put(None)
-
-    def _close(self) -> None:
-        with self._moving:
-            self._closing.close()
 
     async def write(self, work: Work[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
         return await self._do(lambda: self._patiently(WRITE, lambda tx: work(tx, *args, **kwargs)))
@@ -182,10 +182,6 @@ class SqliteDatabase:
         await self._do(self._truncate_log)
 
     def _truncate_log(self) -> None:
-        with self._moving:
-            self._truncate()
-
-    def _truncate(self) -> None:
         self._raw.execute(f"PRAGMA busy_timeout={int(self._patience * 1000)}")
         self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self._raw.execute("PRAGMA busy_timeout=0")
@@ -241,9 +237,10 @@ class SqliteDatabase:
                 execute("ROLLBACK")
             raise
         self._unmoved += begin is not READ
-        if self._unmoved >= MOVE_AFTER:
+        if self._unmoved >= MOVE_AFTER and (self._moving is None or self._moving.done()):
             self._unmoved = 0
-            Thread(target=self._move_log, name="keepmind-sql-log", daemon=True).start()
+            with suppress(RuntimeError):  # it is being closed, which moves the log as well
+                self._moving = self._mover.submit(self._move_log)
         return result
 
     def _move_log(self) -> None:
@@ -251,17 +248,11 @@ class SqliteDatabase:
 
         SQLite would do it within some commit, and make that wait for the disk.
         """
-        if not self._moving.acquire(blocking=False):
-            return  # the last time is not over yet
-        try:
+        if Path(self.where).is_absolute():
             with suppress(sqlite3.Error):  # a faulty disk is told to whoever writes next
                 self._move()
-        finally:
-            self._moving.release()
 
     def _move(self) -> None:
-        if self._thread is None or not self.where.startswith("/"):
-            return
         address = f"{Path(self.where).as_uri()}?mode=rw"
         with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as mover:
             ((_, pages, _),) = mover.execute(MOVE).fetchall()
