@@ -21,6 +21,7 @@ import statistics
 import sys
 import tempfile
 import time
+from array import array
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field
@@ -65,9 +66,10 @@ class Run:
 
     engine: Engine
     chats: int
-    took: list[float] = field(default_factory=list)
+    took: array[float] = field(default_factory=lambda: array("d"))
     seconds: float = 0.0
     cpu: float = 0.0
+    memory: float = 0.0
     said: int = 0
     chance: random.Random = field(default_factory=lambda: random.Random(1))
 
@@ -109,10 +111,11 @@ class Run:
     @contextmanager
     def measured(self) -> Iterator[None]:
         """Measure anew until the block ends."""
-        self.took.clear()
+        del self.took[:]
         clock, cpu = time.perf_counter(), time.process_time()
         yield
         self.seconds, self.cpu = time.perf_counter() - clock, time.process_time() - cpu
+        self.memory = resident()
 
     def told(self, name: str) -> str:
         """Give a row of the table."""
@@ -125,7 +128,7 @@ class Run:
             f"{1000 * cuts[98]:.1f}",
             f"{1000 * self.cpu / turns:.2f}",
         )
-        return f"| {name} | {' | '.join(figures)} | {resident():.0f} |"
+        return f"| {name} | {' | '.join(figures)} | {self.memory:.0f} |"
 
 
 def resident() -> float:
@@ -159,11 +162,11 @@ async def load(url: str, options: argparse.Namespace) -> None:
         print("| | turns | turns/s | p50 ms | p99 ms | CPU ms a turn | memory MB |\n|---|---|---|---|---|---|---|")
         await run.closed(min(WARM, options.turns), options.parallel)
         print(run.told(f"the first, {options.parallel} at once"), flush=True)
-        warm = resident()
+        warm = run.memory
         if options.turns > WARM:
             await run.closed(options.turns - WARM, options.parallel)
             print(run.told(f"the rest, {options.parallel} at once"), flush=True)
-        grown, rate = resident() / warm - 1, len(run.took) / run.seconds / 2
+        grown, rate = run.memory / warm - 1, len(run.took) / run.seconds / 2
         await run.opened(int(rate * options.seconds), rate)
         print(run.told(f"at random, {rate:.0f} a second"))
         print(f"memory has grown by {100 * grown:.1f} % since turn {WARM:,d}")
@@ -176,7 +179,7 @@ def main() -> None:
     parser.add_argument("--postgres", action="store_true", help="on PostgreSQL")
     parser.add_argument("--turns", type=int, default=100_000)
     parser.add_argument("--chats", type=int, default=1_000)
-    parser.add_argument("--parallel", type=int, default=32, help="turns at once while the rate is found")
+    parser.add_argument("--parallel", type=int, default=16, help="turns at once while the rate is found")
     parser.add_argument("--seconds", type=float, default=30, help="of turns at random moments")
     options = parser.parse_args()
     if options.postgres:
