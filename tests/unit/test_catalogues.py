@@ -97,7 +97,7 @@ def test_a_menu_has_room_for_every_summary(path: Path) -> None:
 )
 def test_any_values_can_be_filled_in(message: Message, language: str, value: object, count: int) -> None:
     one, *many = forms(message.id)
-    values = dict.fromkeys(names(one) - {"count"}, value) | ({"at": START} if "at" in names(one) else {})
+    values = dict.fromkeys(names(one) - {"count"}, value) | dict.fromkeys(names(one) & {"at", "until"}, START)
     with speaking(language):
         if many:
             assert str(count) in counted(one, many[0], count, **values)
