@@ -14,8 +14,10 @@ from tests.end_to_end.model_server import ModelServer
 async def test_the_newcomer_ends_with_a_sentence_and_the_other_goes_on(tmp_path: Path) -> None:
     async with ModelServer(RULES) as model, TelegramServer() as telegram:
         chosen = {"TELEGRAM_BOT_TOKEN": TOKEN, "TELEGRAM_API_URL": telegram.url, "KEEPMIND_ALLOWED": "telegram:*"}
-        first = Bot(model, tmp_path, SETTINGS | chosen | {"KEEPMIND_TELEGRAM__CONFLICT_SECONDS": "0.3"})
-        second = replace(first, settings=first.settings | {"KEEPMIND_DATA_DIR": str(tmp_path / "elsewhere")})
+        older = {"KEEPMIND_TELEGRAM__CONFLICT_SECONDS": "30"}  # it holds on as if it had run for long
+        first = Bot(model, tmp_path, SETTINGS | chosen | older)
+        newer = {"KEEPMIND_DATA_DIR": str(tmp_path / "elsewhere"), "KEEPMIND_TELEGRAM__CONFLICT_SECONDS": "0.3"}
+        second = replace(first, settings=first.settings | newer)
         ann = telegram.person("Ann")
         async with first.served("telegram"):
             said = telegram.say(ann, ann, "hello")
