@@ -149,6 +149,7 @@ async def running(url: str) -> AsyncIterator[Engine]:
     store = await open_store(url, stem=stem, indexing=settings.memory.searches)
     bot = Bot(load_persona("default").text, memory=chosen_memories(settings, model))
     engine = build(bot, Ports(store, model, counter, SystemClock(), [Nowhere()]), allowed=["*"])
+    gc.freeze()  # as a bot that serves does
     yield engine
     await engine.aclose()
     await engine.compactor.aclose()

@@ -133,8 +133,7 @@ class Turn:
     @cached_property
     def asked(self) -> PromptMessage:
         """What was said, as a later prompt shows it: images are placeholders."""
-        message = person_message(self)
-        return replace(message, images=()) if message.images else message
+        return _without_images(person_message(self))
 
     @cached_property
     def replied(self) -> Sequence[PromptMessage]:
@@ -144,7 +143,11 @@ class Turn:
     @cached_property
     def written(self) -> tuple[PromptMessage, ...]:
         """The whole turn, as a later prompt shows it."""
-        return (self.asked, *self.replied)
+        return (_without_images(person_message(self)), *bot_messages(self))  # not kept twice
+
+
+def _without_images(message: PromptMessage) -> PromptMessage:
+    return replace(message, images=()) if message.images else message
 
 
 MadeBy = Literal["model", "extract", "aside"]

@@ -8,6 +8,7 @@ import unicodedata
 _BRACKETS = "<＜﹤˂ᐸ〈〈⟨❬❮⟪《"
 _OPENING = re.compile(rf"(?:[{_BRACKETS}]|&lt;|&#0*60;|&#x0*3c;)(?=([^{_BRACKETS}]{{0,200}}))", re.IGNORECASE)
 """A bracket, and what follows it up to the next: so each character is looked at once."""
+_SIGN = re.compile(f"[{_BRACKETS}&]")
 _LOOK_ALIKE = str.maketrans(
     "аеёорсухіїѕһԁѵмтгпнвкԛԝοαενιρτημκυγωɑɡıłøđ",
     "aeeopcyxiishdvmtrnhbkqwoaeviptnmkuywagilod",
@@ -16,6 +17,8 @@ _LOOK_ALIKE = str.maketrans(
 
 def disarmed(text: str, tag: str) -> str:
     """Write a text with no bracket that opens or closes a tag of this name."""
+    if _SIGN.search(text) is None:  # as nearly every text: it is asked of all that is shown
+        return text
     wanted = _bare(tag)
     return _OPENING.sub(lambda found: "‹" if _bare(found[1]).startswith(wanted) else found[0], text)
 

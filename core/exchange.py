@@ -16,7 +16,7 @@ from core.answering import Answering
 from core.budget import Ledger, Standing
 from core.clock import Clock
 from core.compose import Composer
-from core.conversation import OPEN, WAITS, Answer, Conversation, PersonSettings, State, Turn
+from core.conversation import OPEN, WAITS, Answer, Conversation, PersonSettings, State, ToolRound, Turn
 from core.delivery import Delivery
 from core.draft import FactRules
 from core.errors import ContextOverflow, LLMError, LLMUnavailable, Relieved, StaleEpoch, StoreError
@@ -105,7 +105,7 @@ class Exchange:
         self._composer = shared.composers.of(chat)
         self._delivery = shared.deliveries[chat.platform]
         self._preview: Preview | None = None
-        self._answering: Answering | None = None
+        self._rounds: tuple[ToolRound, ...] = ()
         self._doing: asyncio.Task[Turn] | None = None
         self._waiting: Sequence[Message] = ()
         self._proposed: list[Change] = []
@@ -331,9 +331,8 @@ class Exchange:
         """Leave a turn open until the model is back, with the tools it has run; its person is told once."""
         self.waits = str(error)
         self._shared.outage.failed(self._chat)
-        rounds = turn.rounds if self._answering is None else self._answering.turn.rounds
         preview = turn.preview if self._preview is None else self._preview.shown_as
-        self.turn = turn.changed(failure=WAITS, rounds=rounds, preview=preview)
+        self.turn = turn.changed(failure=WAITS, rounds=self._rounds or turn.rounds, preview=preview)
         await self._keep(self.turn)
         if turn.waits:
             return self._unanswered(spoken(sentences.WAITS))
@@ -355,12 +354,18 @@ class Exchange:
     async def _answer(self, conversation: Conversation, turn: Turn, preview: Preview, choices: list[Choice]) -> Turn:
         share = self._shared.ledger.share(self._standing, self._composer.work().budget)
         prompt = await self._compose(conversation, turn, share=share)
-        self._answering = answering = self._made_for(conversation, turn, choices, prompt.shown)
+        answering = self._made_for(conversation, turn, choices, prompt.shown)
+        try:
+            return await self._answered(answering, prompt, preview, share)
+        finally:
+            self._rounds = answering.turn.rounds
+
+    async def _answered(self, answering: Answering, prompt: Prompt, preview: Preview, share: float) -> Turn:
         try:
             return await answering.run(prompt, preview.show)
         except ContextOverflow:
-            logger.warning("turn %s: the prompt was too large for the server; memory is folded", turn.id)
-        again = await self._load(turn)
+            logger.warning("turn %s: the prompt was too large for the server; memory is folded", answering.turn.id)
+        again = await self._load(answering.turn)
         share = min(share, 0.5, 0.5 * prompt.tokens / max(self._composer.work().budget, 1))
         return await answering.run(await self._compose(again, answering.turn, share=share), preview.show)
 

@@ -33,7 +33,7 @@ class Preview:
         self._turn = turn
         self._news = asyncio.Event()
         self._first: asyncio.Task[None] | None = None
-        self._task = asyncio.create_task(self._run())
+        self._task: asyncio.Task[None] | None = asyncio.create_task(self._run())
 
     async def show(self, text: str) -> None:
         """Take the text so far; what is blank is never shown."""
@@ -49,8 +49,11 @@ class Preview:
 
     async def end(self) -> None:
         """Stop showing."""
-        self._task.cancel()
-        await asyncio.gather(self._task, *([self._first] if self._first else []), return_exceptions=True)
+        tasks = [task for task in (self._task, self._first) if task is not None]
+        if self._task is not None:
+            self._task.cancel()
+        self._task = self._first = None  # they know this one: else all of the turn stays until Python looks for circles
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _run(self) -> None:
         try:

@@ -30,6 +30,9 @@ FACT_JSON = TypeAdapter(Fact)
 CHANGE_JSON = TypeAdapter(Change)
 SETTINGS_JSON = TypeAdapter(PersonSettings)
 
+_MESSAGES, _ANSWER = MESSAGES_JSON.validator, ANSWER_JSON.validator
+"""Most of what is read goes through these; the adapters around them cost as much again."""
+_STATES = {state.value: state for state in State}
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _MICROSECOND = timedelta(microseconds=1)
 
@@ -86,15 +89,15 @@ TURN_COLUMNS: tuple[ColumnElement[Any], ...] = (
 def to_turn(row: Row) -> Turn:
     """Make a turn of the values of `TURN_COLUMNS`."""
     id_, parent, state, epoch, at, tokens, chunk, preview, failure, messages, rounds, answer, inside, again = row
-    said = MESSAGES_JSON.validate_json(messages)
+    said = _MESSAGES.validate_json(messages)
     return Turn(
         id_,
         parent,
         said[0].chat,
-        State(state),
+        _STATES.get(state) or State(state),
         said,
         ROUNDS_JSON.validate_json(rounds) if rounds != "[]" else (),
-        ANSWER_JSON.validate_json(answer) if answer is not None else None,
+        _ANSWER.validate_json(answer) if answer is not None else None,
         tokens,
         chunk,
         preview,

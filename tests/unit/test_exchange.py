@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import logging
 from datetime import timedelta
 
@@ -11,9 +12,9 @@ import pytest
 from adapters.inmemory import InMemoryStore
 from core import sentences
 from core.bot import Bot
-from core.conversation import State, Turn
+from core.conversation import Conversation, State, Turn
 from core.errors import LLMRejected
-from core.exchange import Limits
+from core.exchange import Exchange, Limits
 from core.llm import Completion, Request
 from core.messages import Attachment, Person
 from core.tools import tool
@@ -99,6 +100,24 @@ async def test_an_image_without_words_is_a_message() -> None:
     (request,) = world.llm.requests
     assert request.messages[-1].images
     check_request(request)
+
+
+async def test_what_a_turn_was_made_of_is_let_go_at_once() -> None:
+    world = World()
+    world.adapter.pace = 0.0
+    await world.say("warm")
+    gc.collect()
+    gc.disable()
+    gc.set_debug(gc.DEBUG_SAVEALL)
+    try:
+        await world.say("hello")
+        gc.collect()
+        found = {type(thing) for thing in gc.garbage}
+    finally:
+        gc.set_debug(0)
+        gc.garbage.clear()
+        gc.enable()
+    assert found.isdisjoint({Turn, Conversation, Exchange})
 
 
 async def test_no_store_and_no_chat_is_held_while_the_model_thinks() -> None:
