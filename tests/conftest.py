@@ -12,7 +12,7 @@ from adapters.sql import SqlStore, open_store
 from tests import stores
 from tests.postgresql import Server, running
 
-settings.register_profile("check", derandomize=True, deadline=None, database=None)
+settings.register_profile("check", derandomize=True, deadline=None, database=None, max_examples=50)
 settings.register_profile("soak", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "check"))
 

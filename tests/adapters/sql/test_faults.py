@@ -111,10 +111,8 @@ async def test_a_full_disk_loses_nothing_and_what_fits_is_told(tmp_path: Path) -
         with pytest.raises(StoreError, match="disk is full"):
             await world.engine.handle(large)
     assert await world.engine.handle(large)
-    assert [(t.message.text[:3], t.state.value) for t in await turns(world)] == [
-        ("one", "failed"),
-        ("two", "delivered"),
-    ]
+    kept = [await world.store.turn(number) for number in (1, 2)]  # the first may have been folded by now
+    assert [(t.message.text[:3], t.state.value) for t in kept if t] == [("one", "failed"), ("two", "delivered")]
     assert await store.verify() == []
     await store.aclose()
 
