@@ -11,6 +11,7 @@ from adapters.discord.away import Absence
 from adapters.discord.client import API_URL, GATEWAY_URL
 from adapters.discord.groups import Groups
 from bots.hearing import Transcribe, open_transcriber
+from config.section import pairs
 from config.settings import Settings
 from core.reading import Readers
 
@@ -31,7 +32,7 @@ def discord(settings: Settings, transcribe: Transcribe | None = None) -> Discord
         gateway_url=chosen.gateway_url or GATEWAY_URL,
         content=chosen.message_content,
         guild=chosen.guild,
-        groups=Groups(chosen.channel_mode, dict(_pair(entry) for entry in chosen.channel_modes), chosen.bots),
+        groups=Groups(chosen.channel_mode, pairs(chosen.channel_modes), chosen.bots),
         absence=Absence(chosen.away_hours * 3600, chosen.away_messages),
         threads=chosen.threads,
         longest_code=chosen.code_file,
@@ -39,8 +40,3 @@ def discord(settings: Settings, transcribe: Transcribe | None = None) -> Discord
         pace=chosen.edit_seconds,
     )
     return DiscordAdapter(chosen.token.get_secret_value(), options, Readers(documents, transcribe))
-
-
-def _pair(entry: str) -> tuple[str, str]:
-    channel, _, mode = entry.partition("=")
-    return channel, mode

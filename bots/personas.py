@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 
@@ -11,6 +11,7 @@ from bots.memories import chosen_memories
 from bots.models import open_model
 from bots.plugins import plugin
 from config.persona import PersonaFile, load_persona
+from config.section import pairs
 from config.settings import Settings
 from core.bot import Bot
 from core.commands.command import Command
@@ -44,8 +45,8 @@ class Role:
 
 def roles(settings: Settings) -> Places[Role]:
     """Give the persona of each place that the settings name. Raises ConfigError for one that can't be used."""
-    personas = Places(settings.engine.persona, _pairs(settings.engine.personas))
-    histories = Places("", _pairs(settings.memory.chats))
+    personas = Places(settings.engine.persona, pairs(settings.engine.personas))
+    histories = Places("", pairs(settings.memory.chats))
     others = {place: _role(settings, _at(personas, place), _at(histories, place)) for place in _places(settings)}
     return Places(_role(settings, personas.usual), others)
 
@@ -69,13 +70,8 @@ async def open_bot(cast: Places[Role], llm: LLM, counter: TokenCounter) -> Async
         yield Bot(usual.text, usual.tools, commands, usual.memory, personas.others)
 
 
-def _pairs(entries: Sequence[str]) -> Mapping[str, str]:
-    """Read each NAME=VALUE."""
-    return {name: value for name, _, value in (entry.rpartition("=") for entry in entries)}
-
-
 def _places(settings: Settings) -> Sequence[str]:
-    return [entry.rpartition("=")[0] for entry in (*settings.engine.personas, *settings.memory.chats)]
+    return list(pairs((*settings.engine.personas, *settings.memory.chats)))
 
 
 def _at(places: Places[str], place: str) -> str:
@@ -87,7 +83,8 @@ def _at(places: Places[str], place: str) -> str:
 def _role(settings: Settings, name: str, history: str = "") -> Role:
     """Give a persona by its name, in a place that may have a history of its own."""
     file = load_persona("small" if name == "default" and settings.model.embedded else name)
-    history = history or _pairs(settings.memory.personas).get(name, "")
+    histories = dict(entry.rsplit("=", 1) for entry in settings.memory.personas)  # a path may hold = as well
+    history = history or histories.get(name, "")
     return Role(file, as_persona(settings, file, history))
 
 

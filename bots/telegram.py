@@ -10,6 +10,7 @@ from adapters.telegram.adapter import API_URL, Options, TelegramAdapter
 from adapters.telegram.groups import Groups
 from adapters.telegram.webhook import Address
 from bots.hearing import Transcribe, open_transcriber
+from config.section import pairs
 from config.settings import Settings
 from core.reading import Readers
 
@@ -28,7 +29,7 @@ def telegram(settings: Settings, transcribe: Transcribe | None = None) -> Telegr
     options = Options(
         api_url=chosen.api_url or API_URL,
         webhook=_webhook(settings),
-        groups=Groups(chosen.group_mode, dict(_pair(entry) for entry in chosen.group_modes)),
+        groups=Groups(chosen.group_mode, pairs(chosen.group_modes)),
         admins=_admins(settings),
         quiet=settings.engine.quiet_seconds,
         private_pace=chosen.private_edit_seconds,
@@ -43,11 +44,6 @@ def _webhook(settings: Settings) -> Address | None:
     if chosen.webhook_url is None or chosen.webhook_secret is None:
         return None
     return Address(chosen.webhook_url, chosen.webhook_secret.get_secret_value(), chosen.webhook_port)
-
-
-def _pair(entry: str) -> tuple[str, str]:
-    chat, _, mode = entry.partition("=")
-    return chat, mode
 
 
 def _admins(settings: Settings) -> list[int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, model_validator
@@ -12,6 +12,11 @@ from config import checks
 Names = Annotated[tuple[str, ...], BeforeValidator(checks.split)]
 Kind = Annotated[str, AfterValidator(checks.kind)]
 Kinds = Annotated[Names, AfterValidator(checks.kinds)]
+
+
+def pairs(entries: Iterable[str]) -> dict[str, str]:
+    """Read a list of NAME=VALUE; what follows the first `=` is the value."""
+    return {name: value for name, _, value in (entry.partition("=") for entry in entries)}
 
 
 class Section(BaseModel):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, tzinfo
+from typing import TypeVar
 
 from core.access import Access
 from core.adapter import Adapter
@@ -21,7 +22,7 @@ from core.draft import FactRules
 from core.engine import Engine
 from core.exchange import Collaborators, Limits
 from core.llm import LLM, TokenCounter
-from core.memory.memory import Memory
+from core.memory.memory import Memory, Propose
 from core.memory.profile import Profile
 from core.meter import Meter, MeteredLLM, Unmeasured
 from core.notices import Notices
@@ -34,6 +35,8 @@ from core.store import ConversationStore
 from core.tokens import RecentCounter
 from core.tools import Tool
 from core.translation import ENGLISH
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True)
@@ -91,30 +94,16 @@ def build(
 
     Near the end of a `budget` the model `frugal` is asked, if there is one; `prices` tell in money what is spent.
     """
-    ports = replace(ports, llm=MeteredLLM(ports.llm, meter), counter=RecentCounter(ports.counter))
+    metered: Callable[[LLM], LLM] = _once(lambda llm: MeteredLLM(llm, meter))
+    recent: Callable[[TokenCounter], TokenCounter] = _once(RecentCounter)
+    ports = replace(ports, llm=metered(ports.llm), counter=recent(ports.counter))
     deliveries = _deliveries(ports, meter)
     propose = Proposals(deliveries, language).show
 
     def composer(persona: Persona) -> Composer:
-        llm = ports.llm if persona.llm is None else MeteredLLM(persona.llm, meter)
-        counter = ports.counter if persona.counter is None else RecentCounter(persona.counter)
-        memories = persona.memories()
-        for memory in memories:
-            memory.meet(llm)
-            memory.stand_on(ports.store, counter)
-        return Composer(
-            persona.text,
-            memories,
-            persona.tools,
-            ports.store,
-            llm,
-            counter,
-            ports.clock,
-            limits.reply_tokens,
-            zone,
-            propose,
-            persona.language,
-        )
+        llm = ports.llm if persona.llm is None else metered(persona.llm)
+        counter = ports.counter if persona.counter is None else recent(persona.counter)
+        return _composer(persona, replace(ports, llm=llm, counter=counter), limits.reply_tokens, zone, propose)
 
     composers = bot.personas.each(composer)
     outage = Outage(ports.clock, limits.parallel, composers.each(lambda made: made.llm))
@@ -125,7 +114,7 @@ def build(
         budget,
         zone,
         exempt=lambda message: access.is_admin(message.sender, anonymous=message.anonymous),
-        frugal=MeteredLLM(frugal, meter) if frugal is not None else None,
+        frugal=None if frugal is None else metered(frugal),
         prices=prices,
     )
     compactor = Compactor(ports.store, composers, ports.clock, compacting, meter, outage.is_everywhere, ledger)
@@ -147,6 +136,32 @@ def build(
     )
     commands = Commands([*PERSON_COMMANDS, *ADMIN_COMMANDS, *bot.commands])
     return Engine(shared, access, commands, compactor, rates, language)
+
+
+def _composer(persona: Persona, ports: Ports, reply_tokens: int, zone: tzinfo, propose: Propose) -> Composer:
+    memories = persona.memories()
+    for memory in memories:
+        memory.meet(ports.llm)
+        memory.stand_on(ports.store, ports.counter)
+    return Composer(
+        persona.text,
+        memories,
+        persona.tools,
+        ports.store,
+        ports.llm,
+        ports.counter,
+        ports.clock,
+        reply_tokens,
+        zone,
+        propose,
+        persona.language,
+    )
+
+
+def _once(make: Callable[[T], T]) -> Callable[[T], T]:
+    """Make one thing of each, however often it is asked for: personas that share a model share what is known of it."""
+    made: dict[int, tuple[T, T]] = {}
+    return lambda given: made.setdefault(id(given), (given, make(given)))[1]
 
 
 def _deliveries(ports: Ports, meter: Meter) -> Mapping[str, Delivery]:

@@ -15,6 +15,7 @@ from zoneinfo import ZoneInfo, available_timezones
 from bots.doctor.finding import Check, Finding, broken, fine, warning
 from bots.doctor.running import is_running
 from bots.personas import roles
+from config.section import pairs
 from config.settings import Settings
 
 ROOM, SETTINGS = "machine", "settings"
@@ -71,7 +72,7 @@ async def _persona(settings: Settings) -> AsyncGenerator[Finding, None]:
     cast = roles(settings)
     name, called = settings.engine.persona, cast.usual.settings.engine.name
     yield fine(SETTINGS, "persona", f"The bot is called {called}, and its persona is {name}.")
-    for place, name in (entry.split("=", 1) for entry in settings.engine.personas):
+    for place, name in pairs(settings.engine.personas).items():
         called = cast.others[place].settings.engine.name
         yield fine(SETTINGS, "persona", f"In {place} it is called {called}, and its persona is {name}.")
 

@@ -105,6 +105,16 @@ async def test_a_persona_with_a_model_of_its_own_is_not_held_up(world: World) ->
     assert await world.said("hello", "anna", "club", group=True) == "You said: [anna] hello"
 
 
+async def test_personas_that_share_a_model_share_what_is_known_of_it(world: World) -> None:
+    world.bot = Bot(elsewhere={"test:club": Persona("A parrot.", llm=world.llm)})
+    world.restart()
+    for who in ("anna", "bob"):
+        await world.say("hello", who)
+    asked = len(world.llm.requests)
+    await world.say("hello", "anna", "club", group=True)
+    assert len(world.llm.requests) == asked, "it is known to be down"
+
+
 async def test_what_is_said_after_the_model_was_found_to_be_back_is_answered_at_once(world: World) -> None:
     for who in ("anna", "bob"):
         await world.say("hello", who)

@@ -218,6 +218,14 @@ async def test_each_place_gets_what_its_settings_say(tmp_path: Path) -> None:
     assert type(made.of(ChatKey("test", "cleo")).memory[0]) is TokenWindow
 
 
+def test_the_path_of_a_persona_may_hold_an_equals_sign(tmp_path: Path) -> None:
+    path = tmp_path / "a=b.md"
+    path.write_text("You are a pirate.")
+    settings = with_personas("default", f"discord={path}", personas=f"{path}=window")
+    chosen = roles(settings).of(ChatKey("discord", "1"))
+    assert (chosen.file.text, chosen.settings.memory.history) == ("You are a pirate.", "window")
+
+
 async def test_without_a_server_the_small_model_plays_every_persona(tmp_path: Path) -> None:
     settings = with_personas("default", f"discord={written(tmp_path, PIRATE)}", model=Model())
     cast = roles(settings)
