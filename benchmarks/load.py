@@ -32,6 +32,7 @@ from adapters.snowball import stem
 from adapters.sql import open_store
 from adapters.tiktoken import TiktokenCounter
 from benchmarks.replay import Nowhere, with_server
+from bots.garbage import settle
 from bots.memories import chosen_memories
 from config.persona import load_persona
 from core.bot import Bot, Ports, build
@@ -149,7 +150,7 @@ async def running(url: str) -> AsyncIterator[Engine]:
     store = await open_store(url, stem=stem, indexing=settings.memory.searches)
     bot = Bot(load_persona("default").text, memory=chosen_memories(settings, model))
     engine = build(bot, Ports(store, model, counter, SystemClock(), [Nowhere()]), allowed=["*"])
-    gc.freeze()  # as a bot that serves does
+    settle()
     yield engine
     await engine.aclose()
     await engine.compactor.aclose()

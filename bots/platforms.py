@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import logging
 import signal
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, suppress
 from typing import Protocol, Self
 
+from bots.garbage import settle
 from config.settings import Settings
 from core.adapter import Adapter
 from core.engine import Engine
@@ -76,15 +76,8 @@ async def _shift(names: Sequence[str], settings: Settings) -> bool:
         meter = await stack.enter_async_context(open_meter(settings))
         app = await stack.enter_async_context(open_app(settings, adapters=platforms, meter=meter, standby=True))
         watch(meter, app)
-        _settle()
+        settle()
         return await served(app, platforms, settings)
-
-
-def _settle() -> None:
-    """Let Python look for garbage only among what comes from now on: what is loaded takes it a tenth of a second."""
-    gc.unfreeze()
-    gc.collect()
-    gc.freeze()
 
 
 def _platform(name: str, settings: Settings) -> AbstractAsyncContextManager[Platform]:

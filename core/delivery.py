@@ -22,8 +22,9 @@ logger = logging.getLogger("keepmind.delivery")
 T = TypeVar("T")
 EDIT_TRIES = 3
 """How often a last edit is tried when no reply comes back."""
-MAX_WAITS = 20
-"""How often one chunk waits for a platform's rate limit before it is given up."""
+PATIENCE = 6 * 3600.0
+"""Seconds that one chunk waits in all for a platform that can't be reached or asks to wait, until it is given up."""
+LEAST_WAIT = 1.0
 
 
 @dataclass
@@ -119,12 +120,15 @@ class Delivery:
 
     async def patiently(self, chat: ChatKey, send: Callable[[], Awaitable[T]]) -> T:
         """Call a sending function when the chat is open, waiting as long as the platform asks each time."""
-        for _ in range(MAX_WAITS):
+        waited = 0.0
+        while waited < PATIENCE:
             await self.wait_open(chat)
             try:
                 return await send()
             except RetryLater as error:
-                self.keep_closed(chat, error.seconds)
+                seconds = max(error.seconds, LEAST_WAIT)
+                self.keep_closed(chat, seconds)
+                waited += seconds
         raise Refused("the platform kept asking to wait")
 
     def keep_closed(self, chat: ChatKey, seconds: float) -> None:

@@ -37,6 +37,8 @@ LAZY = ("OFF", "NORMAL")
 """The values of `synchronous` with which a commit does not wait for the disk."""
 CHECKED = 50_000_000
 """How many bytes a file has at most that is looked through at the start: for more that would take too long."""
+MOMENT = 0.002
+"""How many seconds a caller waits for a transaction just begun: most are over sooner than one is handed over."""
 MOVE_AFTER = 500
 """How many transactions the log holds before it is moved into the file: some megabytes."""
 LONGEST_LOG = 4000
@@ -101,7 +103,8 @@ class SqliteDatabase:
     """A SQLite database at an address, opened by `start`. Nothing is kept open between two transactions.
 
     Work runs on one thread, one transaction after the other. What is `quick` runs at once in the caller's thread when
-    nothing else is going on: handing it over costs more than such a transaction, which only writes to the page cache.
+    nothing else is going on, or only for a moment: handing it over costs more than such a transaction, which only
+    writes to the page cache.
     Whatever might wait (a lock, the disk, much work) is left to the thread.
 
     `synchronous` is SQLite's: NORMAL may lose the last moments at a power cut (never at a crash of the program), FULL
@@ -117,6 +120,7 @@ class SqliteDatabase:
         self._queue: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
         self._thread: Thread | None = None
         self._using = Lock()
+        self._began = 0.0
         self._unmoved = 0
         self._mover = ThreadPoolExecutor(1, "keepmind-sql-log")
         self._moving: Future[None] | None = None
@@ -159,7 +163,7 @@ class SqliteDatabase:
         return await self._quick(NONE, lambda tx: work(tx, *args, **kwargs))
 
     async def _quick(self, begin: str, work: Callable[[Transaction], R]) -> R:
-        if self._thread is None or self._synchronous not in LAZY or not self._using.acquire(blocking=False):
+        if self._thread is None or self._synchronous not in LAZY or not self._is_soon_free():
             return await self._do(lambda: self._patiently(begin, work))
         try:
             return self._transact(begin, work)
@@ -169,6 +173,11 @@ class SqliteDatabase:
         finally:
             self._using.release()
         return await self._do(lambda: self._patiently(begin, work))
+
+    def _is_soon_free(self) -> bool:
+        """Take hold of the connection if that is a matter of a moment: what has only just begun is mostly short."""
+        just_begun = time.monotonic() - self._began < MOMENT
+        return self._using.acquire(timeout=MOMENT) if just_begun else self._using.acquire(blocking=False)
 
     def duty(self) -> Duty:
         return self._duty
@@ -204,6 +213,7 @@ class SqliteDatabase:
         result, error = None, None
         try:
             with self._using:  # let go before the caller is told, whose next work may then be quick
+                self._began = time.monotonic()
                 result = work()
         except Exception as raised:  # whatever it is, it belongs to the caller
             error = explained(raised, self.where)

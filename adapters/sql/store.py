@@ -383,7 +383,7 @@ async def open_store(
     *,
     synchronous: Synchronous = "NORMAL",
     patience: float = 5.0,
-    steps: int = 10_000,
+    steps: int = 2_000,
     connections: int = 8,
     stem: Stem | None = None,
     indexing: bool = True,

@@ -9,7 +9,7 @@ import pytest
 from core import sentences
 from core.adapter import Outgoing
 from core.conversation import State
-from core.delivery import MAX_WAITS
+from core.delivery import PATIENCE
 from core.errors import Ambiguous, Refused, RetryLater, Unreachable
 from core.llm import Completion
 from core.messages import ChatKey
@@ -51,12 +51,20 @@ async def test_a_wait_the_platform_asks_for_is_obeyed_literally_and_goes_on_from
     assert counts(world) == (4, 0, 0, 2)
 
 
+async def test_an_answer_waits_hours_for_a_platform_that_cannot_be_reached() -> None:
+    world = world_of("short")
+    world.adapter.troubles = [RetryLater(5) for _ in range(5 * 720)]
+    await world.say("hi")
+    assert chunks(world) == ["s"]
+    assert counts(world) == (1, 0, 0, 5 * 720)
+
+
 async def test_a_platform_that_always_asks_to_wait_is_given_up_on() -> None:
     world = world_of("short")
-    world.adapter.troubles = [RetryLater(1) for _ in range(MAX_WAITS + 5)]
+    world.adapter.troubles = [RetryLater(600) for _ in range(100)]
     await world.say("hi")
     assert chunks(world) == []
-    assert counts(world) == (0, 0, 1, MAX_WAITS)
+    assert counts(world) == (0, 0, 1, PATIENCE // 600)
     assert await world.store.open_turns() == []
 
 
