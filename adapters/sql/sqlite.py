@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import sqlite3
 import time
@@ -29,9 +30,10 @@ from adapters.sql.statement import Statement
 from core.duty import Alone, Duty
 from core.errors import StoreError
 
+logger = logging.getLogger("keepmind.store")
 Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
 
-MOVE = "PRAGMA wal_checkpoint(PASSIVE)"
+MOVE, EMPTY = "PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA wal_checkpoint(TRUNCATE)"
 WRITE, READ, NONE = "BEGIN IMMEDIATE", "BEGIN", ""
 LAZY = ("OFF", "NORMAL")
 """The values of `synchronous` with which a commit does not wait for the disk."""
@@ -122,6 +124,7 @@ class SqliteDatabase:
         self._using = Lock()
         self._began = 0.0
         self._unmoved = 0
+        self._leaves_traces = False
         self._mover = ThreadPoolExecutor(1, "keepmind-sql-log")
         self._moving: Future[None] | None = None
         self._closing = ExitStack()
@@ -187,13 +190,23 @@ class SqliteDatabase:
         return await asyncio.to_thread(_files_with, self.where, text.encode())
 
     async def erased(self) -> None:
-        """Move all that was written into the file proper, so that nothing erased stays in the log beside it."""
-        await self._do(self._truncate_log)
+        """Move all that was written into the file proper, so that nothing erased stays in the log beside it.
 
-    def _truncate_log(self) -> None:
-        self._raw.execute(f"PRAGMA busy_timeout={int(self._patience * 1000)}")
-        self._raw.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self._raw.execute("PRAGMA busy_timeout=0")
+        Should another program read for longer than the patience, or be moving the log itself, it is done as soon as
+        that has ended, with some later transaction.
+        """
+        deadline = time.monotonic() + self._patience
+        while not await self._do(self._empty_log):
+            if time.monotonic() > deadline:
+                logger.warning("the database is read for long; until that ends, its log holds what was erased")
+                self._leaves_traces = True
+                return
+            await asyncio.sleep(0.01)
+
+    def _empty_log(self) -> bool:
+        """Move the log, and say whether it is empty; SQLite does not wait for who is moving it already."""
+        ((busy, _, _),) = self._raw.execute(EMPTY).fetchall()
+        return not busy
 
     def _do(self, work: Callable[[], R]) -> asyncio.Future[R]:
         if self._thread is None:
@@ -247,7 +260,8 @@ class SqliteDatabase:
                 execute("ROLLBACK")
             raise
         self._unmoved += begin is not READ
-        if self._unmoved >= MOVE_AFTER and (self._moving is None or self._moving.done()):
+        wanted = self._leaves_traces or self._unmoved >= MOVE_AFTER
+        if wanted and (self._moving is None or self._moving.done()):
             self._unmoved = 0
             with suppress(RuntimeError):  # it is being closed, which moves the log as well
                 self._moving = self._mover.submit(self._move_log)
@@ -264,11 +278,12 @@ class SqliteDatabase:
 
     def _move(self) -> None:
         address = f"{Path(self.where).as_uri()}?mode=rw"
-        with closing(sqlite3.connect(address, uri=True, isolation_level=None)) as mover:
+        with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=0)) as mover:
             ((_, pages, _),) = mover.execute(MOVE).fetchall()
-            if pages > LONGEST_LOG:
+            if pages > LONGEST_LOG or self._leaves_traces:
                 with self._using:
-                    mover.execute(MOVE)
+                    ((busy, _, _),) = mover.execute(EMPTY).fetchall()
+                    self._leaves_traces = self._leaves_traces and bool(busy)
 
     def _connect(self, prepare: Prepare[None]) -> None:
         connection = self._closing.enter_context(_connection(self._url, self._patience))

@@ -3,11 +3,35 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from adapters.sql import open_store
 from core.messages import ChatKey
-from tests.contract.talk import Talk
+from tests.contract.talk import PRIVATE_CHAT, Talk
+
+MARKER = "Heffalump"
+MOVING = """
+import fcntl, sys
+index = open(sys.argv[1], "r+b")
+fcntl.lockf(index, fcntl.LOCK_EX, 1, 121)  # SQLite's lock of who moves the log
+print("moving", flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def moving_elsewhere(path: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Let another program move the log until its input is closed."""
+    command = [sys.executable, "-c", MOVING, f"{path}-shm"]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as mover:
+        assert mover.stdout
+        assert mover.stdout.readline() == b"moving\n"
+        yield mover
 
 
 async def test_the_log_stays_small_and_all_is_there_however_much_is_written_at_once(tmp_path: Path) -> None:
@@ -26,3 +50,33 @@ async def test_the_log_stays_small_and_all_is_there_however_much_is_written_at_o
     again = await open_store(str(path))
     assert (await again.stats()).turns == 19 * 70
     await again.aclose()
+
+
+async def test_an_erasure_waits_for_who_is_moving_the_log_just_then(tmp_path: Path) -> None:
+    path = tmp_path / "keepmind.db"
+    store = await open_store(str(path))
+    await Talk(store).says(MARKER)
+    with moving_elsewhere(path) as mover:
+        erasing = asyncio.create_task(store.erase_chat(PRIVATE_CHAT))
+        while await store.holds(MARKER):
+            assert not erasing.done()
+        assert await store.remains(MARKER) != []
+        mover.communicate()
+        await erasing
+    assert await store.remains(MARKER) == []
+    await store.aclose()
+
+
+async def test_what_is_erased_while_another_program_reads_for_long_leaves_the_log_afterwards(tmp_path: Path) -> None:
+    path = tmp_path / "keepmind.db"
+    store = await open_store(str(path), patience=0.05)
+    await Talk(store).says(MARKER)
+    with closing(sqlite3.connect(path)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT * FROM turn").fetchall()
+        await store.erase_chat(PRIVATE_CHAT)
+        assert await store.remains(MARKER) != []
+    other = Talk(store, ChatKey("telegram", "2"))
+    while await store.remains(MARKER):
+        await other.says("something else")
+    await store.aclose()
