@@ -47,7 +47,7 @@ translations: $(STAMP) ## Bring the catalogues of translations up to date with t
 
 .PHONY: lock
 lock: $(STAMP) # Write down the newest versions that fit, for the image
-	@$(BIN)/python -m uv pip compile --quiet --universal --generate-hashes --python-version 3.11 --no-annotate \
+	@$(BIN)/python -m uv pip compile --quiet --upgrade --universal --generate-hashes --python-version 3.11 --no-annotate \
 		--custom-compile-command "make lock" --extra postgres pyproject.toml -o requirements.lock
 
 schema: $(STAMP) ## Write the schema of exports, docs/export.schema.json, anew
