@@ -28,6 +28,7 @@ _BREAKS = re.compile(r"[\x00-\x08\x0a-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _TALKATIVE = (
     *("httpx", "httpx2", "httpcore", "httpcore2", "openai", "telegram", "discord", "alembic", "apscheduler"),
     "aiohttp",  # what strangers send to a port that is no HTTP
+    "asyncio",  # what a library's task met, which it writes with the words that were in it
 )
 _STANDARD = {*vars(logging.makeLogRecord({})), "message", "asctime", "taskName"}
 
@@ -49,7 +50,8 @@ def without_library_tracebacks(record: logging.LogRecord) -> bool:
     """Name what a library met instead of showing where, and let the record pass: an outage costs it a line."""
     if record.exc_info and record.name.partition(".")[0] in _TALKATIVE:
         kind = record.exc_info[0]
-        record.msg, record.args = f"{record.getMessage()}: {kind.__name__ if kind else ''}", None
+        first_line = record.getMessage().partition("\n")[0]
+        record.msg, record.args = f"{first_line}: {kind.__name__ if kind else ''}", None
         record.exc_info = record.exc_text = None
     return True
 

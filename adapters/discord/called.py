@@ -8,6 +8,7 @@ from datetime import UTC
 import discord
 
 from adapters.discord.conversion import PLATFORM, to_key
+from adapters.discord.languages import code_of
 from core.buttons import Press
 from core.messages import Attachment, ChatKey, Message, Person
 
@@ -20,9 +21,9 @@ def to_call(interaction: discord.Interaction, text: str, *, attachments: tuple[A
         sender=Person(PLATFORM, str(interaction.user.id)),
         text=text,
         sent_at=interaction.created_at.astimezone(UTC),
-        name=interaction.user.display_name,
+        name=str(interaction.user.display_name),
         private=in_private(interaction),
-        language=interaction.locale.value,
+        language=code_of(interaction.locale),
         attachments=attachments,
         server=str(interaction.guild_id or ""),
     )

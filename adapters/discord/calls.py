@@ -14,6 +14,7 @@ from adapters.discord import sentences
 from adapters.discord.buttons import ASKING, Buttons, Pressed, label_of, pressed_of
 from adapters.discord.called import in_private, to_call, to_press
 from adapters.discord.interactions import Interactions, Waiting, in_words_of
+from adapters.discord.languages import code_of
 from adapters.discord.modals import form, written
 from adapters.discord.trouble import TROUBLES
 from core import messages
@@ -103,7 +104,7 @@ class Calls:
             await tell(interaction, sentences.NO_BUTTON)
             return
         command, arguments = self._engine.commands.find(press.command) or (None, "")
-        hint = command.summary_in(interaction.locale.value) if command else ""
+        hint = command.summary_in(code_of(interaction.locale)) if command else ""
         title = label_of(interaction.message, f"{ASKING}{pressed.data}")
         words = await self._known(interaction, press, command, arguments)
         await interaction.response.send_modal(form(pressed, title, arguments or title, hint, words))

@@ -19,6 +19,7 @@ from discord.http import Route
 logger = logging.getLogger("keepmind.discord")
 API_URL = "https://discord.com/api/v10"
 GATEWAY_URL = "wss://gateway.discord.gg/"
+_SESSION = "_HTTPClient__session"
 LONGEST_WAIT = 30.0
 """Seconds that the library waits by itself when Discord asks to; a longer wait is the delivery's. It allows no less."""
 
@@ -71,6 +72,8 @@ class Client(discord.AutoShardedClient):
         self.events: Events | None = None
         self.start_up: Callable[[], Awaitable[None]] | None = None
         self._own_gateway = bool(gateway_url)
+        parsers = self._connection.parsers
+        parsers |= {name: _sparing(name, parse) for name, parse in parsers.items() if name != "READY"}
 
     async def setup_hook(self) -> None:
         """Prepare once what must be there before anything comes."""
@@ -101,7 +104,9 @@ class Client(discord.AutoShardedClient):
     async def begin_anew(self) -> None:
         """Let go of a connection that failed, so that another can be made."""
         await self.close()
+        session = vars(self.http)[_SESSION]
         self.clear()
+        vars(self.http)[_SESSION] = session  # a call meanwhile is told that it is closed, where it would meet none
         self.http.connector = discord.utils.MISSING
         await self.__aenter__()
 
@@ -155,6 +160,19 @@ class Client(discord.AutoShardedClient):
         error = sys.exc_info()[1]
         logger.error("%s met a bug: %s", event_method, type(error).__name__)
         logger.debug("its traceback", exc_info=error)
+
+
+def _sparing(name: str, parse: Callable[[Any], None]) -> Callable[[Any], None]:
+    """Pass over an event that can't be read: the library would end the sessions of all shards, each time it comes."""
+
+    def spare(data: Any) -> None:
+        try:
+            parse(data)
+        except Exception as error:  # one event costs no other
+            logger.warning("an event that can't be read is passed over: %s (%s)", name, type(error).__name__)
+            logger.debug("its traceback", exc_info=error)
+
+    return spare
 
 
 def intents(content: bool) -> discord.Intents:

@@ -17,6 +17,7 @@ from adapters.discord import sentences
 from adapters.discord.buttons import Buttons
 from adapters.discord.calls import Calls, tell
 from adapters.discord.interactions import Interactions
+from adapters.discord.languages import code_of
 from adapters.discord.suggestions import Suggestions
 from adapters.discord.syncing import declare
 from adapters.discord.translator import Catalogues
@@ -141,7 +142,7 @@ class Declaring:
         async def call(interaction: discord.Interaction, **given: Any) -> None:
             said = written(command, {name: value for name, value in given.items() if value is not None})
             if said is None:
-                with speaking(interaction.locale.value):
+                with speaking(code_of(interaction.locale)):
                     await tell(interaction, sentences.GAP, usage=command.usage)
                 return
             files = [value for value in given.values() if isinstance(value, discord.Attachment)]

@@ -30,7 +30,7 @@ def to_message(message: discord.Message, me: discord.ClientUser, *, addressed: b
         sender=Person(PLATFORM, str(message.author.id)),
         text=words(message, me),
         sent_at=message.created_at.astimezone(UTC),
-        name=message.author.display_name,
+        name=str(message.author.display_name),
         private=is_private(message.channel),
         addressed=addressed,
         anonymous=anonymous,
@@ -56,7 +56,7 @@ def words(message: discord.Message, me: discord.ClientUser) -> str:
     A post in a forum has its title above.
     """
     if is_forward(message):
-        return message.message_snapshots[0].content
+        return str(message.message_snapshots[0].content)
     said = _named(re.sub(rf"^\s*<@!?{me.id}>[\s,:]*", "", message.content), message)
     return f"{_title(message)}\n{said}".strip() if _title(message) else said
 
@@ -95,7 +95,7 @@ def _quote(message: discord.Message, me: discord.ClientUser) -> Quote | None:
     earlier = replied(message)
     if earlier is None:
         return None
-    return Quote(earlier.author.display_name, words(earlier, me) or _kind(earlier), earlier.author.id == me.id)
+    return Quote(str(earlier.author.display_name), words(earlier, me) or _kind(earlier), earlier.author.id == me.id)
 
 
 def _kind(message: discord.Message) -> str:

@@ -16,7 +16,7 @@ from adapters.discord.buttons import Buttons
 from adapters.discord.called import in_private
 from adapters.discord.conversion import PLATFORM
 from adapters.discord.formatting import laid_out, to_file
-from adapters.discord.languages import Languages
+from adapters.discord.languages import Languages, code_of
 from adapters.discord.trouble import TROUBLES, trouble
 from core.adapter import Outgoing
 from core.errors import Ambiguous, Refused
@@ -144,7 +144,7 @@ class Interactions:
     async def carry(self, id: str, waiting: Waiting, take: Callable[[], Awaitable[Reply | None]]) -> None:
         """Let an interaction wait for the reply to the message of that id while it is taken."""
         self._waiting[id] = waiting
-        self.languages.learn(Person(PLATFORM, str(waiting.interaction.user.id)), waiting.interaction.locale.value)
+        self.languages.learn(Person(PLATFORM, str(waiting.interaction.user.id)), code_of(waiting.interaction.locale))
         try:
             reply = await take()
             with suppress(*TROUBLES):
@@ -207,5 +207,5 @@ class Interactions:
 
 def in_words_of(interaction: discord.Interaction, sentence: str, **values: object) -> str:
     """Give a sentence in the language of whoever made an interaction."""
-    with speaking(interaction.locale.value):
+    with speaking(code_of(interaction.locale)):
         return spoken(sentence, **values)

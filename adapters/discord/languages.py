@@ -33,4 +33,9 @@ class Languages:
 def language_of(guild: discord.Guild) -> str:
     """Give the language of a server; empty where it has chosen none, which only a community can."""
     locale = guild.preferred_locale
-    return "" if locale is _USUAL and "COMMUNITY" not in guild.features else locale.value
+    return "" if locale is _USUAL and "COMMUNITY" not in guild.features else code_of(locale)
+
+
+def code_of(locale: discord.Locale) -> str:
+    """Give the code of a language; what the library does not know it takes as it comes, words or not."""
+    return str(locale.value)

@@ -31,7 +31,7 @@ def is_unreadable(message: discord.Message) -> bool:
 def _wanted(file: discord.Attachment) -> Wanted:
     kind = _kind(file)
     assert kind is not None
-    return Wanted(kind, file.url, file.filename, _media_type(file), file.size)
+    return Wanted(kind, file.url, str(file.filename), _media_type(file), file.size)
 
 
 def _kind(file: discord.Attachment) -> Literal["image", "audio", "file"] | None:
@@ -44,7 +44,7 @@ def _kind(file: discord.Attachment) -> Literal["image", "audio", "file"] | None:
 
 
 def _media_type(file: discord.Attachment) -> str:
-    return (file.content_type or _guessed(file.filename)).partition(";")[0].strip()
+    return str(file.content_type or _guessed(str(file.filename))).partition(";")[0].strip()
 
 
 def _guessed(name: str) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import json
 import logging
 from collections.abc import Iterator
@@ -17,7 +19,7 @@ TOKEN = "123456789:AAabcdefghijklmnopqrstuvwxyz0123456"
 KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz"
 DISCORD = "MTExMTExMTExMTExMTExMTEx.GabcDE.abcdefghijklmnopqrstuvwxyz0123"
 SECRETS = [TOKEN, KEY, DISCORD, "hush-hush"]
-LOGGERS = ("httpx", "httpx2", "httpcore", "openai", "telegram", "discord", "alembic")
+LOGGERS = ("httpx", "httpx2", "httpcore", "openai", "telegram", "discord", "alembic", "asyncio")
 
 
 @pytest.fixture(autouse=True)
@@ -116,6 +118,22 @@ def test_what_a_library_met_is_named_and_where_it_did_is_for_debugging(
     assert "Attempting a reconnect in 1.50s" in said
     assert "ValueError" in said
     assert ("Traceback" in said) == (level == "DEBUG")
+
+
+async def test_a_librarys_task_that_broke_is_named_without_the_words_that_were_in_it(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    async def broken() -> None:
+        raise ValueError("a private word")
+
+    set_up_logging(settings())
+    task = asyncio.create_task(broken())
+    await asyncio.wait([task])
+    del task
+    gc.collect()
+    said = capsys.readouterr().err
+    assert said.endswith("Task exception was never retrieved: ValueError\n")
+    assert said.count("\n") == 1
 
 
 def test_the_token_of_an_interaction_is_hidden() -> None:

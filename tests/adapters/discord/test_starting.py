@@ -111,7 +111,7 @@ async def test_d08_however_often_a_session_begins_the_start_up_work_is_done_once
         assert len(life.asked()) == 1
 
 
-async def test_an_event_that_the_library_trips_over_costs_a_session_and_not_the_bot(
+async def test_a_beginning_that_the_library_trips_over_costs_a_session_and_not_the_bot(
     server: DiscordServer, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, "keepmind.discord")
@@ -120,7 +120,7 @@ async def test_an_event_that_the_library_trips_over_costs_a_session_and_not_the_
         await answered(server, server.say(ann, ann, "one"))
         synced = server.journal.counts["put_commands"]
         session = server.gateway.live[0]
-        server.gateway.put(Event("MESSAGE_CREATE", {"id": "1"}))
+        server.gateway.put(Event("READY", {"v": 10}))
         await server.wait_for(lambda: server.gateway.live and server.gateway.live != [session], timeout=15)
         await answered(server, server.say(ann, ann, "two"))
         assert len([one for one in caplog.messages if "serving Discord" in one]) == 1
