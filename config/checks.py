@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, SecretStr
 
+from config.files import path_of
 from core.translation import ENGLISH, known, languages
 
 _KIND = re.compile(r"[a-z][a-z0-9_]*|[A-Za-z_][\w.]*:[A-Za-z_]\w*")
@@ -27,6 +29,11 @@ def split(value: Any) -> Any:
     if not isinstance(value, str):
         return value
     return tuple(part for part in (part.strip() for part in value.split(",")) if part)
+
+
+def folder(path: Path) -> Path:
+    """Take a folder, `~` standing for a home."""
+    return path_of(str(path))
 
 
 def upper(value: Any) -> Any:

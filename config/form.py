@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
+from config.files import path_of, text_of
 from core.errors import ConfigError
 from core.memory.progressive import Form, shipped, shipped_form
 
@@ -13,7 +12,7 @@ def load_form(name: str) -> Form:
     if name in shipped():
         return shipped_form(name)
     try:
-        return Form(Path(name).expanduser().read_text(encoding="utf-8"))
+        return Form(text_of(path_of(name)))
     except UnicodeDecodeError:
         raise ConfigError(f"summary.form is {name!r}, and that file is not UTF-8 text") from None
     except OSError:

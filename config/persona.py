@@ -11,6 +11,7 @@ from pydantic import AfterValidator, BaseModel, Field, ValidationError
 
 from config import checks
 from config.complaint import complaint
+from config.files import path_of, text_of
 from config.section import Kind, Kinds, Names, Section
 from core.errors import ConfigError
 
@@ -47,13 +48,12 @@ def load_persona(name: str) -> PersonaFile:
     Settings stand before the text, in TOML between two lines of `+++`.
     Raises ConfigError when there is none, when it has no text, and for a setting that can't be used.
     """
-    path = FOLDER / f"{name}.md" if name in personas() else Path(name).expanduser()
     try:
-        whole = path.read_text(encoding="utf-8-sig")
+        whole = text_of(FOLDER / f"{name}.md" if name in personas() else path_of(name))
     except (OSError, ValueError):
         known = ", ".join(personas())
         raise ConfigError(
-            f"the persona {name!r} is not there; write one of {known} or the path of a text file"
+            f"the persona {name!r} is not there; write one of {known} or the path of a text file of at most a megabyte"
         ) from None
     head = _FENCE.match(whole)
     text = whole[head.end() :].strip() if head else whole.strip()

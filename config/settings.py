@@ -260,7 +260,7 @@ class Clock(Section):
 class Storage(Section):
     """Where everything is kept."""
 
-    data_dir: Annotated[Path, AfterValidator(Path.expanduser)] = Field(
+    data_dir: Annotated[Path, AfterValidator(checks.folder)] = Field(
         default_factory=lambda: user_data_path("keepmind"),
         description="Folder of data (KEEPMIND_DATA_DIR); blank: the user's own.",
     )

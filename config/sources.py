@@ -7,11 +7,13 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
 from dotenv import dotenv_values
 
+from config.files import path_of, text_of
 from core.errors import ConfigError
 
 PREFIX = "KEEPMIND_"
@@ -89,15 +91,18 @@ def read_dotenv(path: Path) -> dict[str, str]:
     if not path.is_file():
         return {}
     try:
-        found = dotenv_values(path, interpolate=False)
-    except (OSError, UnicodeDecodeError):
-        raise ConfigError(f"{path} can't be read as UTF-8 text") from None
+        found = dotenv_values(stream=StringIO(text_of(path)), interpolate=False)
+    except (OSError, ValueError):
+        raise ConfigError(f"{path} can't be read as UTF-8 text of at most a megabyte") from None
     return {name: value for name, value in found.items() if value is not None}
 
 
 def _file(names: Mapping[str, str], folder: Path) -> Path | None:
     if CONFIG in names:
-        return folder / Path(names[CONFIG]).expanduser()
+        try:
+            return folder / path_of(names[CONFIG])
+        except ValueError as error:
+            raise ConfigError(f"{CONFIG} can't be used: {error}") from None
     path = folder / "keepmind.toml"
     return path if path.is_file() else None
 
@@ -112,7 +117,7 @@ def _put_file(given: Given, path: Path | None) -> None:
 
 def _toml(path: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(path.read_text(encoding="utf-8-sig"))
+        return tomllib.loads(text_of(path))
     except FileNotFoundError:
         raise ConfigError(f"{CONFIG} names {path}, and there is no such file") from None
     except OSError as error:

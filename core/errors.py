@@ -10,7 +10,10 @@ class KeepmindError(Exception):
 
 
 class ConfigError(KeepmindError):
-    """The operator's settings can't be used; the text says which one and what to do."""
+    """The operator's settings can't be used; the text says which one and what to do, on one line whatever they hold."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(" ".join(sentence.splitlines()))
 
 
 class ToolError(KeepmindError):

@@ -53,7 +53,7 @@ def _copy(source: str, copy: Path) -> None:
 
 
 def _opened(source: str) -> sqlite3.Connection:
-    return sqlite3.connect(source if source.startswith("file:") else Path(source).expanduser(), uri="file:" in source)
+    return sqlite3.connect(source if source.startswith("file:") else os.path.expanduser(source), uri="file:" in source)
 
 
 def _make(copy: Path) -> None:

@@ -385,7 +385,7 @@ def _check_folder(where: str) -> None:
 def address_of(url: str) -> tuple[str, str]:
     """Read an address or a path: how it is called in a sentence, and what SQLAlchemy takes. Raises StoreError."""
     if "://" not in url:
-        path = url if url == ":memory:" else str(Path(url).expanduser().absolute())
+        path = url if url == ":memory:" else str(Path(os.path.expanduser(url)).absolute())
         return path, f"sqlite:///{path}"
     try:
         parsed = make_url(url)
@@ -400,4 +400,4 @@ def _shown(database: str | None) -> str:
     if database in (None, "", ":memory:"):
         return ":memory:"
     path = str(database)
-    return path if path.startswith("file:") else str(Path(path).expanduser().absolute())
+    return path if path.startswith("file:") else str(Path(os.path.expanduser(path)).absolute())

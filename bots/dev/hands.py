@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -102,7 +103,7 @@ def number_of(text: str, most: int) -> int:
 def file_of(text: str) -> tuple[Path, str]:
     """Read a file's name and the words that go with it. Raises ValueError."""
     name, *words = shlex.split(given(text, "a file"))
-    return Path(name).expanduser(), " ".join(words)
+    return Path(os.path.expanduser(name)), " ".join(words)
 
 
 def save(data: bytes, name: str, given_name: str) -> str:
