@@ -101,7 +101,7 @@ async def served(meter: PrometheusMeter, ready: Ready, host: str, port: int) -> 
     app.router.add_get("/metrics", make_aiohttp_handler(meter.registry))
     app.router.add_get("/healthz", _alive)
     app.router.add_get("/readyz", readiness)
-    runner = web.AppRunner(app, access_log=None)
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.5)
     await runner.setup()
     try:
         site = web.TCPSite(runner, host, port)

@@ -100,3 +100,48 @@ async def test_a_port_in_use_is_named() -> None:
         with pytest.raises(ConfigError, match=rf"metrics\.port {port} can't be listened on"):
             async with served(PrometheusMeter(), nothing_wrong, "127.0.0.1", port):
                 await asyncio.sleep(0)
+
+
+HEAD = b" HTTP/1.1\r\nHost: x\r\n"
+HOSTILE = [
+    *(
+        b"BREW /metrics" + HEAD + b"\r\n",
+        b"\x16\x03\x01\x02",
+        b"GET /\0" + HEAD + b"\r\n",
+        b"GET /../secret" + HEAD + b"\r\n",
+    ),
+    *(b"GET /" + b"a" * 100_000 + HEAD + b"\r\n", b"GET /healthz" + HEAD + b"X: y\r\n" * 10_000 + b"\r\n"),
+    b"POST /metrics" + HEAD + b"Content-Length: 5\r\n\r\nhello",
+    b"POST /x"
+    + HEAD
+    + b"Content-Length: 6\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /metrics"
+    + HEAD
+    + b"\r\n",
+    b"GET /healthz" + HEAD + b"Content-Length: 6\r\nContent-Length: 7\r\n\r\nhello!",
+]
+UNFINISHED = [
+    b"",
+    b"GET /met",
+    b"GET /metrics" + HEAD + b"X: ",
+    b"GET /healthz" + HEAD + b"Content-Length: 999999\r\n\r\nab",
+]
+
+
+async def test_strangers_at_the_port_are_refused_and_those_who_hold_on_delay_nobody() -> None:
+    loop = asyncio.get_running_loop()
+    async with served(PrometheusMeter(), nothing_wrong, "127.0.0.1", 0) as port:
+        for request in HOSTILE:
+            reader, writer = await asyncio.open_connection("127.0.0.1", port)
+            writer.write(request)
+            assert (await reader.readline()).split()[1] in (b"400", b"404", b"405")
+            assert b"keepmind_" not in await reader.readuntil(b"\r\n\r\n")
+            writer.close()
+        held = [await asyncio.open_connection("127.0.0.1", port) for _ in range(100)]
+        for number, (_, writer) in enumerate(held):
+            writer.write(UNFINISHED[number % len(UNFINISHED)])
+            await writer.drain()
+        assert await looked(port, "/healthz") == (200, "alive\n")
+        left = loop.time()
+    assert loop.time() - left < 5
+    for _, writer in held:
+        writer.close()
