@@ -66,12 +66,15 @@ class Storm:
         self.erased: set[str] = set()
         self.running: set[asyncio.Task[object]] = set()
         self.checked = self.operations = 0
+        self.calm = False
         self.oversized: list[tuple[int, int]] = []
 
     # -- what the model does --------------------------------------------------------------------------------------
 
     def answer(self, request: Request) -> Completion | Exception:
         self.check_size(request)
+        if self.calm:
+            return Completion("So it is.")
         dice = self.random.random()
         if dice < 0.05:
             return LLMUnavailable("down")
@@ -263,6 +266,8 @@ class Storm:
         assert shown == expected[::-1], "every turn from the root to the head is raw or in one segment, once"
 
     async def check_end(self) -> None:
+        """Check what is left once the model is back for good."""
+        self.calm = True
         await self.settle()
         await self.restart()
         await self.world.engine.aclose()
