@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
-from weakref import WeakValueDictionary
 
 from core import sentences
 from core.access import Access
 from core.adapter import Outgoing
+from core.backlog import Backlog, Put, Take
 from core.commands.command import Command, Commands, Context
 from core.compactor import Compactor
 from core.conversation import State, Turn
@@ -30,10 +30,6 @@ from core.store import AuditEntry
 from core.translation import ENGLISH, speaking, spoken
 
 logger = logging.getLogger("keepmind.engine")
-Take = Callable[[bool], Awaitable[bool]]
-"""Takes a message in, with its words or only its key; says whether it is still to be answered."""
-MOST_KNOWN = 10_000
-"""How many messages are known to have been taken in, so that none is taken from the inbox as another's."""
 
 
 class Engine:
@@ -56,12 +52,13 @@ class Engine:
         self.pairing = Pairing(shared.store, shared.clock)
         self.linking = Linking(shared.store, shared.clock)
         self.limit = RateLimit(rates)
-        shared.outage.resume = self._resume
         self._lanes = Lanes(self._work)
-        self._doors: WeakValueDictionary[ChatKey, asyncio.Lock] = WeakValueDictionary()
+        self._backlog = Backlog(
+            shared.store, shared.outage, self._lanes, self._accept_waiting, parallel=shared.limits.parallel
+        )
+        shared.outage.resume = self._backlog.resume
         self.standby: set[str] = set()
         """Platforms that another process serves: what is said there only fills the inbox."""
-        self._known: dict[tuple[ChatKey, str], None] = {}
         self._at_once: set[asyncio.Task[Reply | None]] = set()
 
     async def handle(self, message: Message) -> Reply | None:
@@ -82,17 +79,21 @@ class Engine:
         return speaking(message.language or self.shared.composers.of(message.chat).language or self.language)
 
     async def _accept_in_order(self, message: Message) -> asyncio.Future[Reply | None] | None:
-        async with self._door(message.chat):  # what came first is queued first, however long storing it takes
-            if message.chat.platform in self.standby:
-                await self.shared.store.receive(message)
-                return None
-            return await self._accept(message, lambda keep: self.shared.store.receive(message, keep=keep))
+        chat, store = message.chat, self.shared.store
+        async with self._backlog.door(chat):  # what came first is queued first, however long storing it takes
+            if chat.platform not in self.standby:
+                await self._backlog.before(chat)
+                return await self._accept(message, lambda keep: store.receive(message, keep=keep))
+            if await store.receive(message) and chat.platform not in self.standby:
+                await self._backlog.queue(chat)  # the bot was taken meanwhile, maybe without seeing this message
+            return None
 
-    def _door(self, chat: ChatKey) -> asyncio.Lock:
-        return self._doors.setdefault(chat, asyncio.Lock())
+    async def _accept_waiting(self, message: Message, take: Take, *, judged: bool, put: Put | None) -> None:
+        with self.speaking_to(message):
+            await self._accept(message, take, judged=judged, put=put)
 
     async def _accept(
-        self, message: Message, take: Take, *, judged: bool = False
+        self, message: Message, take: Take, *, judged: bool = False, put: Put | None = None
     ) -> asyncio.Future[Reply | None] | None:
         if not await self.access.may_speak(message):
             return self._spawn(self._refuse(message))
@@ -101,20 +102,15 @@ class Engine:
             return None
         if not judged and self._judge(message, found) is not Verdict.HEARD:
             return None
-        self._know(message)
+        self._backlog.know(message)
         try:
             if not await take(found is None):
                 return None
         except StoreError:  # it may be stored nevertheless, and is then found in the inbox
-            self._known.pop((message.chat, message.id), None)
+            self._backlog.unknow(message)
             raise
         self.compactor.give_way(message.chat)
-        return self._enter(message, found)
-
-    def _know(self, message: Message) -> None:
-        self._known[message.chat, message.id] = None
-        if len(self._known) > MOST_KNOWN:
-            del self._known[next(iter(self._known))]
+        return self._enter(message, found, put)
 
     async def decline(self, message: Message, sentence: str, **values: object) -> None:
         """Tell somebody once, by a marked sentence, why what they sent can't be read.
@@ -153,14 +149,16 @@ class Engine:
             return not (message.text.strip() or message.attachments)
         return found[0] is None and not message.private and self.commands.is_foreign(message.text)
 
-    def _enter(self, message: Message, found: tuple[Command | None, str] | None) -> asyncio.Future[Reply | None] | None:
-        if found is None and self.shared.outage.holds(message.chat):
+    def _enter(
+        self, message: Message, found: tuple[Command | None, str] | None, put: Put | None
+    ) -> asyncio.Future[Reply | None] | None:
+        if put is None and found is None and self.shared.outage.holds(message.chat):
             return None  # it is in the inbox, and is taken from there
         command, arguments = found or (None, "")
         entry = Entry(message, command, arguments)
         if found is not None and (command is None or command.at_once):
             return self._spawn(self._command(entry))
-        self._lanes.put(message.chat, entry)
+        (put or self._lanes.put)(message.chat, entry)
         return entry.done
 
     def _spawn(self, work: Coroutine[None, None, Reply | None]) -> asyncio.Task[Reply | None]:
@@ -196,7 +194,7 @@ class Engine:
         return self.shared.deliveries[chat.platform]
 
     async def _work(self, lane: Lane) -> None:
-        entries: list[Entry] = []
+        entries = lane.doing = []
         reply = None
         try:
             if lane.queue[0].command is not None:
@@ -205,6 +203,7 @@ class Engine:
             else:
                 reply = await self._answer(lane, entries)
         finally:
+            lane.doing = []
             for entry in entries:
                 entry.end(reply)
 
@@ -241,21 +240,6 @@ class Engine:
             lane.put_back(more)
             del entries[1:]
         return await exchange.resume(turn)
-
-    async def _resume(self, chat: ChatKey) -> None:
-        """Take up what waits in a chat, and wait until it is answered or waits again."""
-        await asyncio.gather(*(entry.done for entry in await self._queued(chat)))
-
-    async def _queued(self, chat: ChatKey) -> Sequence[Entry]:
-        """Queue all that is open in a chat, at once, so that what is one turn is seen to be."""
-        store = self.shared.store
-        async with self._door(chat):  # what comes meanwhile is queued after it
-            entries = [Entry(turn.message, turn=turn) for turn in await store.open_turns(chat)]
-            entries += [Entry(message) for message in await store.waiting(chat)]
-            self.shared.outage.release(chat)
-            for entry in entries:
-                self._lanes.put(chat, entry)
-        return entries
 
     def _measure(self, platform: str, outcome: str, seconds: float) -> None:
         self.shared.meter.turn(platform, outcome or "none", seconds)
@@ -356,18 +340,19 @@ class Engine:
 
         Waits for the turns in progress, so not for what runs within one. Again is harmless. Raises StoreError.
         """
-        here = {old, *self._lanes, *self.shared.outage}
+        here = {old, *self._lanes, *self.shared.outage, *self._backlog}
         becoming = {chat: to for chat in here if (to := destination(chat, old, new))}
         async with AsyncExitStack() as held:
             chats = sorted({*becoming, *becoming.values()}, key=str)
             for chat in chats:
                 await held.enter_async_context(self._lanes.still(chat))
             for chat in chats:
-                await held.enter_async_context(self._door(chat))
+                await held.enter_async_context(self._backlog.door(chat))
             await self.shared.store.move_chat(old, new)
             for chat, to in becoming.items():
                 self._lanes.move(chat, to)
                 self.shared.outage.move(chat, to)
+                self._backlog.move(chat, to)
             await self.access.move(old, new, self.shared.clock.now())
 
     def last_report(self, message: Message) -> Sequence[Row] | None:
@@ -377,51 +362,14 @@ class Engine:
     async def recover(self, platform: str = "") -> int:
         """Take up what a stopped process left open in the chats the adapters serve; how many turns and messages.
 
-        With a `platform` only what is open there.
+        With a `platform` only what is open there. When this returns the first chats are queued, and the others are one
+        after the other. Raises StoreError.
         """
-        store = self.shared.store
-        turns = [turn for turn in await store.open_turns() if self._serves(turn.chat, platform)]
-        for chat in {turn.chat: None for turn in turns}:
-            await store.raise_epoch(chat)  # or what may still be running elsewhere could save as well
-        messages = [message for message in await store.waiting() if self._serves(message.chat, platform)]
-        whole = {turn.chat for turn in turns if turn.waits}
-        for chat in whole:
-            await self._queued(chat)
-        for turn in turns:
-            if turn.chat not in whole:
-                self._lanes.put(turn.chat, Entry(turn.message, turn=turn))
-        for message in messages:
-            if message.chat not in whole:
-                await self._take_up(message)
-        return len(turns) + len(messages)
+        return await self._backlog.take_over(lambda chat: self._serves(chat, platform))
 
     async def take_up(self) -> int:
-        """Take what another process has put into the inbox; how many messages."""
-        found = [message for message in await self.shared.store.waiting() if self._is_new(message)]
-        for message in found:
-            await self._take_up(message, new=True)
-        return len(found)
-
-    def _is_new(self, message: Message) -> bool:
-        known = (message.chat, message.id) in self._known or self.shared.outage.holds(message.chat)
-        return self._serves(message.chat) and not known
-
-    async def _take_up(self, message: Message, *, new: bool = False) -> None:
-        """Do with a message that waits as with one that arrives."""
-        stays = False
-
-        async def take(keep: bool) -> bool:
-            nonlocal stays
-            stays = keep
-            return keep or await self.shared.store.leave(message)
-
-        with self.speaking_to(message):
-            async with self._door(message.chat):
-                if new and not self._is_new(message):
-                    return
-                await self._accept(message, take, judged=not new)
-                if not stays:
-                    await self.shared.store.leave(message)
+        """Take what another process has put into the inbox; how many messages. Raises StoreError."""
+        return await self._backlog.take_in(self._serves)
 
     def _serves(self, chat: ChatKey, platform: str = "") -> bool:
         delivery = self.shared.deliveries.get(chat.platform)
@@ -432,7 +380,7 @@ class Engine:
     @property
     def waiting(self) -> int:
         """How many messages and commands wait for their turn."""
-        return self._lanes.waiting
+        return self._lanes.waiting + self._backlog.waiting
 
     @property
     def busy(self) -> int:
@@ -441,11 +389,13 @@ class Engine:
 
     async def idle(self) -> None:
         """Wait until nothing is in progress: after `recover`, until what was left open is answered."""
+        await self._backlog.idle()
         await self._lanes.idle()
 
     async def aclose(self, seconds: float = 10) -> None:
         """Finish what is in progress within `seconds`; what is not can be taken up at the next start."""
         await self.shared.outage.aclose()
+        await self._backlog.aclose()
         ends = time.monotonic() + seconds
         await self._lanes.drain(seconds)
         if self._at_once:

@@ -32,6 +32,11 @@ class Entry:
     done: asyncio.Future[Reply | None] = field(default_factory=lambda: asyncio.get_running_loop().create_future())
 
     @property
+    def subject(self) -> int | str:
+        """What it is about: the id of the open turn, or of the message."""
+        return self.message.id if self.turn is None else self.turn.id
+
+    @property
     def joins(self) -> bool:
         """Whether it may be part of a burst."""
         return self.command is None and self.turn is None
@@ -46,17 +51,25 @@ class Entry:
 class Lane:
     """The queue of one chat. `exchange` is the turn in progress; `lock` is held from its burst to its delivery.
 
-    `coming` is who has said something that is still being read.
+    `doing` is what was taken from the queue and is not done. `coming` is who has said something that is still
+    being read.
     """
 
     chat: ChatKey
     queue: deque[Entry] = field(default_factory=deque)
+    doing: list[Entry] = field(default_factory=list)
     news: asyncio.Event = field(default_factory=asyncio.Event)
     lock: asyncio.Lock = field(default_factory=asyncio.Lock)
     worker: asyncio.Task[None] | None = None
     exchange: Exchange | None = None
     holds: int = 0
     coming: list[Person] = field(default_factory=list)
+
+    @property
+    def subjects(self) -> set[int | str]:
+        """What is queued or being done."""
+        answered = self.exchange.turn if self.exchange is not None else None
+        return {entry.subject for entry in (*self.queue, *self.doing)} | ({answered.id} if answered else set())
 
     def put(self, entry: Entry, *, first: bool = False) -> None:
         """Queue something at the end, or before all that waits."""
@@ -141,6 +154,16 @@ class Lanes:
         """Give the turn in progress in a chat, None when there is none."""
         lane = self._lanes.get(chat)
         return lane.exchange if lane is not None else None
+
+    def put_new(self, chat: ChatKey, entries: Sequence[Entry]) -> None:
+        """Queue what is not queued or being done yet; what is, ends here."""
+        known = self._lane(chat).subjects
+        for entry in entries:
+            if entry.subject in known:
+                entry.end(None)
+            else:
+                self.put(chat, entry)
+        self._close(self._lane(chat))
 
     def _lane(self, chat: ChatKey) -> Lane:
         lane = self._lanes.get(chat)

@@ -57,6 +57,18 @@ class AuditEntry:
     at: datetime
 
 
+class Unfinished(NamedTuple):
+    """What is not done yet in a chat: how many turns are open, and the ids of the messages that no turn has taken."""
+
+    turns: int = 0
+    waiting: Sequence[str] = ()
+
+    @property
+    def total(self) -> int:
+        """How many turns and messages."""
+        return self.turns + len(self.waiting)
+
+
 class Branch(NamedTuple):
     """The place of a turn: it follows its parent, or begins what lies `inside` it."""
 
@@ -151,6 +163,13 @@ class ConversationStore(Protocol):
 
     async def waiting(self, chat: ChatKey | None = None) -> Sequence[Message]:
         """Give the messages that no turn has taken yet, of a chat or over all, in the order received."""
+        ...
+
+    async def unfinished(self) -> Mapping[ChatKey, Unfinished]:
+        """Name what waits and count what is open, by chat, without reading it; ids in the order received.
+
+        Chats with open turns come first, oldest first, then the others by their oldest message.
+        """
         ...
 
     async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -15,7 +16,7 @@ from core.errors import StaleBase, StaleEpoch
 from core.facts import Facts
 from core.kept import bare, chain, placed, storable
 from core.messages import PRIVATE, ChatKey, Message, Person
-from core.store import Branch, Job
+from core.store import Branch, Job, Unfinished
 from core.usage import Spent
 
 
@@ -212,6 +213,15 @@ class Turns(Jobs):
     async def open_turns(self, chat: ChatKey | None = None) -> Sequence[Turn]:
         await asyncio.sleep(0)
         return [t for t in self._turns.values() if t.state in OPEN and chat in (None, t.chat)]
+
+    async def unfinished(self) -> Mapping[ChatKey, Unfinished]:
+        await asyncio.sleep(0)
+        turns = Counter(t.chat for t in self._turns.values() if t.state in OPEN)
+        waiting: dict[ChatKey, list[str]] = {chat: [] for chat in turns}
+        for (chat, message), received in self._inbox.items():
+            if received.message:
+                waiting.setdefault(chat, []).append(message)
+        return {chat: Unfinished(turns[chat], ids) for chat, ids in waiting.items()}
 
     async def covered(self, segment: Segment) -> Sequence[Turn]:
         await asyncio.sleep(0)

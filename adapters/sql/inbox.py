@@ -24,6 +24,7 @@ RECEIVE = Statement(insert(INBOX).values({**_given, "place": _next}).on_conflict
 WAITING = Statement(
     select(INBOX.c.chat, INBOX.c.message, INBOX.c.body).where(INBOX.c.body.is_not(None)).order_by(INBOX.c.place)
 )
+WAITING_KEYS = Statement(select(INBOX.c.chat, INBOX.c.message).where(INBOX.c.body.is_not(None)).order_by(INBOX.c.place))
 WAITING_IN = Statement(
     select(INBOX.c.chat, INBOX.c.message, INBOX.c.body)
     .where(INBOX.c.chat == bindparam("in_chat"), INBOX.c.body.is_not(None))

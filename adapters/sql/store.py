@@ -50,7 +50,7 @@ from core.kept import storable
 from core.messages import ChatKey, Message, Person
 from core.notes import Note
 from core.search import Query, found
-from core.store import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt, Stats
+from core.store import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt, Stats, Unfinished
 from core.terms import Stem, Terms
 from core.usage import Spent
 from core.vectors import Vector
@@ -76,6 +76,9 @@ class SqlStore:
 
     async def waiting(self, chat: ChatKey | None = None) -> Sequence[Message]:
         return await self._database.read(inbox.waiting, chat)
+
+    async def unfinished(self) -> Mapping[ChatKey, Unfinished]:
+        return await self._database.read(turns.unfinished)
 
     async def begin(self, messages: Sequence[Message], *, state: State, tokens: int, at: datetime) -> Turn:
         return await self._database.quick(turns.begin, messages, state, tokens, at, self._kept)

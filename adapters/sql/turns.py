@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, insert, select, text, update
+from sqlalchemy import bindparam, func, insert, select, text, update
 
 from adapters.sql import archive, chats, inbox, usage
 from adapters.sql.cache import NOTHING, change_turn
@@ -34,7 +34,7 @@ from core.conversation import Conversation, State, Turn
 from core.errors import StaleEpoch
 from core.kept import bare, storable
 from core.messages import PRIVATE, ChatKey, Message, Person
-from core.store import Job
+from core.store import Job, Unfinished
 from core.terms import Terms
 from core.usage import Spent
 
@@ -62,8 +62,12 @@ PROGRESS = Statement(
     .returning(TURN.c.chat)
 )
 BY_ID = Statement(select(*TURN_COLUMNS).where(_this))
-_open = select(*TURN_COLUMNS).where(text("state IN ('received', 'answered')")).order_by(TURN.c.id)
+_is_open = text("state IN ('received', 'answered')")
+_open = select(*TURN_COLUMNS).where(_is_open).order_by(TURN.c.id)
 OPEN, OPEN_IN = Statement(_open), Statement(_open.where(TURN.c.chat == bindparam("in_chat")))
+COUNT_OPEN = Statement(
+    select(TURN.c.chat, func.count()).where(_is_open).group_by(TURN.c.chat).order_by(func.min(TURN.c.id))
+)
 
 
 def begin(
@@ -238,3 +242,12 @@ def turn(tx: Transaction, turn_id: int) -> Turn | None:
 def open_turns(tx: Transaction, chat: ChatKey | None) -> list[Turn]:
     """Read the turns that are not done, of a chat or of all, oldest first."""
     return [to_turn(row) for row in (tx.rows(OPEN) if chat is None else tx.rows(OPEN_IN, in_chat=chat_key(chat)))]
+
+
+def unfinished(tx: Transaction) -> dict[ChatKey, Unfinished]:
+    """Read in which chats turns are not done, and the keys of what waits."""
+    opened: dict[str, int] = dict(tx.rows(COUNT_OPEN))
+    waiting: dict[str, list[str]] = {chat: [] for chat in opened}
+    for chat, message in tx.rows(inbox.WAITING_KEYS):
+        waiting.setdefault(chat, []).append(message)
+    return {ChatKey.parse(chat): Unfinished(opened.get(chat, 0), ids) for chat, ids in waiting.items()}

@@ -12,7 +12,7 @@ from core.conversation import Answer, PersonSettings, State, ToolResult, ToolRou
 from core.errors import StaleEpoch
 from core.llm import ToolCall
 from core.messages import Attachment, ChatKey, Person, Quote
-from core.store import ConversationStore, Job
+from core.store import ConversationStore, Job, Unfinished
 from tests.contract.talk import ANN, BOB, GROUP, PRIVATE_CHAT, START, Talk, message
 
 
@@ -224,6 +224,22 @@ async def test_what_waits_and_what_is_open_can_be_asked_of_one_chat(store: Conve
     assert (await store.open_turns(PRIVATE_CHAT), await store.waiting(PRIVATE_CHAT)) == ([opened], [waiting])
     assert (await store.open_turns(GROUP), await store.waiting(GROUP)) == ([other], [elsewhere])
     assert (await store.open_turns(ChatKey("x", "y")), await store.waiting(ChatKey("x", "y"))) == ([], [])
+
+
+async def test_what_is_unfinished_is_named_by_chat_the_oldest_first(store: ConversationStore) -> None:
+    talk, group, third = Talk(store), Talk(store, GROUP), ChatKey("telegram", "9")
+    done, older = await talk.says("done"), await group.opens("open")
+    await store.receive(message("bare", "1", chat=third), keep=False)
+    waiting = [message("b", "9", chat=third), message("a", "7"), message("c", "2", chat=third), message("d", "8")]
+    for one in waiting:
+        await store.receive(one)
+    assert done.id < older.id
+    found = await store.unfinished()
+    assert list(found.items()) == [
+        (GROUP, Unfinished(1, [])),
+        (third, Unfinished(0, ["9", "2"])),
+        (PRIVATE_CHAT, Unfinished(0, ["7", "8"])),
+    ]
 
 
 async def test_a_turn_still_to_be_answered_takes_in_more_messages_as_they_are_stored(store: ConversationStore) -> None:

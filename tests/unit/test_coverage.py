@@ -29,7 +29,7 @@ from core.memory.tree import Tree
 from core.memory.window import WindowLimits
 from core.messages import ChatKey, Message
 from core.prompt import cost, tools_cost
-from tests.driving import Life, alive, kill
+from tests.driving import Life, alive, kill, until
 from tests.fakes import FakeAdapter, ScriptedLLM, WordCounter, World, calling, check_request
 
 PEOPLE = ("anna", "bob", "cleo")
@@ -270,7 +270,9 @@ class Storm:
         self.calm = True
         await self.settle()
         await self.restart()
-        await self.world.engine.aclose()
+        engine = self.world.engine
+        await until(lambda: not engine.busy and not list(engine.shared.outage))  # the model may be down once more
+        await engine.aclose()
         await self.settle()
         await self.check_stored()
         kept = Counter(m.id for t in self.store._turns.values() for m in t.messages if t.retry_of is None)
