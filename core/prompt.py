@@ -10,6 +10,7 @@ from typing import Literal
 from core.conversation import Conversation, Segment, Step, Turn
 from core.llm import PromptMessage, Request, TokenCounter, ToolSpec
 from core.rendering import block, bot_messages, person_message, segment_block
+from core.translation import counted, marked, spoken
 
 Place = Literal["system", "facts", "excerpts", "now"]
 MESSAGE_COST = 4
@@ -186,18 +187,29 @@ class Prompt:
         return tuple(written)
 
     def report(self) -> list[Row]:
-        """List label, origin and token cost of every part, in the order of the request; no text of it."""
+        """List label, origin and token cost of every part, in the order of the request; no text of it.
+
+        What counts something is said in the language spoken now; the rest is marked, to be said where it is shown.
+        """
         rows = [(s.label, s.origin, s.tokens) for s in self.sections if s.place == "system"]
-        rows.append(("tools", f"{len(self.tools)} declared", self._tools_tokens))
+        declared = counted("{count} declared", "{count} declared", len(self.tools))
+        rows.append((marked("tools"), declared, self._tools_tokens))
         rows.extend(_step_row(s) for s in self.history if isinstance(s, Segment))
         raw = [s for s in self.history if isinstance(s, Turn)]
-        rows.append(("window", f"{len(raw)} turns of this chat", sum(map(self.step_tokens, raw))))
+        shown = counted("{count} turn of this chat", "{count} turns of this chat", len(raw))
+        rows.append((marked("window"), shown, sum(map(self.step_tokens, raw))))
         rows.extend((s.label, s.origin, s.tokens) for s in self.sections if s.place != "system")
-        return [*rows, ("message", f"turn {self.turn.id}", self.turn_tokens)]
+        return [*rows, (marked("message"), spoken("turn {number}", number=self.turn.id), self.turn_tokens)]
 
 
 def _step_row(segment: Segment) -> tuple[str, str, int]:
-    return ("summary", f"{segment.turns} turns of this chat up to turn {segment.last}", segment.tokens)
+    covered = counted(
+        "{count} turn of this chat, turn {last}",
+        "{count} turns of this chat, up to turn {last}",
+        segment.turns,
+        last=segment.last,
+    )
+    return (marked("summary"), covered, segment.tokens)
 
 
 def segment_cost(text: str, counter: TokenCounter) -> int:

@@ -113,9 +113,13 @@ def _undoing(change: Change) -> str:
 async def memory_explain(context: Context) -> str:
     """Show what the last prompt was made of: its parts, where they came from, what they cost."""
     report = context.engine.last_report(context.message) or await _report_anew(context)
-    rows = [" – ".join(dict.fromkeys([label, origin, _tokens(tokens)])) for label, origin, tokens in report if tokens]
+    rows = [_row(spoken(label), spoken(origin), tokens) for label, origin, tokens in report if tokens]
     total = _tokens(sum(tokens for _, _, tokens in report))
     return "\n".join([*rows, spoken("in all {tokens}", tokens=total)])
+
+
+def _row(label: str, origin: str, tokens: int) -> str:
+    return " – ".join(dict.fromkeys([label, origin, _tokens(tokens)]))
 
 
 def _tokens(count: int) -> str:

@@ -17,6 +17,7 @@ from core.prompt import Prompt
 from core.search import Query
 from core.store import ConversationStore
 from core.tools import Tool, ToolContext
+from core.translation import marked
 from core.vectors import Asked
 from core.zones import zone_here
 
@@ -54,7 +55,7 @@ class Archive(Memory):
         if conversation.settings.memory == "off":
             return
         if self._llm.calls_tools:
-            prompt.add("archive rules", USE, place="system")
+            prompt.add(marked("archive rules"), USE, place="system")
         zone = zone_here(conversation)
         pointing = pointing_back(prompt.turn.own_words, prompt.turn.at, zone)
         if pointing is not None:
@@ -62,7 +63,8 @@ class Archive(Memory):
             room = min(self.tokens, max(prompt.room // 8, 0))
             lines = excerpts(found, pointing.text, prompt.counter, room, zone)
             prompt.cite(found)
-            prompt.add("excerpts of earlier talk", lines, place="excerpts", origin="archive of this chat")
+            label, origin = marked("excerpts of earlier talk"), marked("archive of this chat")
+            prompt.add(label, lines, place="excerpts", origin=origin)
 
     async def _pointed_at(self, here: Conversation, pointing: Pointing, shown: frozenset[int]) -> Sequence[Turn]:
         asked = await self._asked(pointing.text)

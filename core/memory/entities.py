@@ -12,6 +12,7 @@ from core.memory.memory import Compaction, Memory
 from core.names import Find, names_in
 from core.prompt import Prompt
 from core.store import ConversationStore
+from core.translation import marked
 from core.zones import zone_here
 
 AT_ONCE = 100
@@ -42,7 +43,8 @@ class Entities(Memory):
         room = min(self.tokens, max(prompt.room // 12, 0))
         lines = excerpts(found, text, prompt.counter, room, zone_here(conversation))[::-1]
         prompt.cite(found)
-        prompt.add("earlier talk about what is named", lines, place="excerpts", origin="entities of this chat")
+        label, origin = marked("earlier talk about what is named"), marked("entities of this chat")
+        prompt.add(label, lines, place="excerpts", origin=origin)
 
     async def compact(self, conversation: Conversation, work: Compaction) -> None:
         """Look for names in the turns in which nobody has looked yet."""

@@ -20,7 +20,7 @@ from core.messages import Choice, Person
 from core.prompt import Prompt
 from core.rendering import speaker
 from core.tools import Tool, ToolContext, tool
-from core.translation import spoken
+from core.translation import marked, spoken
 
 FIELDS = (
     "name",
@@ -113,12 +113,14 @@ class Profile(Memory):
         """Put the facts before the new message, one a line, the oldest first and the pinned last."""
         if conversation.person is None or conversation.settings.memory == "off":
             return
-        prompt.add("profile rules", self._use_and_write if self.method == "tools" else USE, place="system")
+        prompt.add(marked("profile rules"), self._use_and_write if self.method == "tools" else USE, place="system")
         prompt.add(self._label(prompt), _lines(conversation), origin=_origin(conversation))
 
     def _label(self, prompt: Prompt) -> str:
         message = prompt.turn.message
-        return "known facts about the person" if message.private else f"known facts about {speaker(message.name)}"
+        return (
+            marked("known facts about the person") if message.private else f"known facts about {speaker(message.name)}"
+        )
 
     def tools(self, conversation: Conversation) -> Sequence[Tool]:
         """Give `update_memory` where facts are written by tools and the person wants to be remembered."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from datetime import timedelta
 from typing import Any
 
@@ -336,6 +337,15 @@ async def test_explain_tells_parts_origins_and_costs() -> None:
     assert told.startswith("persona – "), told
     assert "persona – persona" not in told, "what has no other origin than its label is named once"
     assert "Anna" not in told.replace("test:anna", "")
+
+
+async def test_explain_speaks_the_language_of_who_asks() -> None:
+    world = a_world()
+    await world.say("привет", language="ru")
+    await world.say("и ещё", language="ru")
+    told = await world.said("/memory explain", language="ru")
+    assert "окно – 1 реплика этого чата – " in told
+    assert not re.search("[a-z]", told), told
 
 
 async def test_explain_works_after_a_restart() -> None:
