@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.commands import cards
 from core.commands.command import Command, Context, FactKey, command
-from core.commands.memory import check_may_write, draft_of, fact_in, key_of, known_fact
+from core.commands.memory import card_of, check_may_write, draft_of, fact_in, key_of, known_fact
 from core.errors import CommandError, ToolError
 from core.facts import Fact
 from core.messages import Attachment, Choice, Reply
@@ -20,13 +20,13 @@ async def memory(context: Context, more: str = "") -> Reply:
     """Show what I know about you here."""
     if more.casefold() not in ("", "view"):  # as it is called where a name must go on
         raise CommandError(spoken(NO_SUCH_COMMAND, name="memory " + more.split()[0][:40]))
-    return cards.card(await context.here())
+    return await card_of(context)
 
 
 @command(at_once=True, private=True)
 async def memory_page(context: Context, number: int) -> Reply:
     """Show a page of it."""
-    return cards.card(await context.here(), number)
+    return await card_of(context, number)
 
 
 @command(at_once=True, private=True)

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from core.conversation import Conversation, Elsewhere, PersonSettings
 from core.facts import Action, Change, Fact, Item, Writer
 from core.messages import PRIVATE, Choice, Reply
+from core.notes import Note
 from core.store import Receipt
 from core.translation import counted, marked, spoken
 
@@ -89,8 +90,11 @@ def page_of(here: Conversation, key: str) -> int:
     return sum(known < key for known in here.facts) // PAGE + 1
 
 
-def card(here: Conversation, number: int = 1, notice: str = "") -> Reply:
-    """Write a page of what is known about a person, each fact to be opened; a notice stands above it."""
+def card(here: Conversation, notes: Sequence[Note], number: int = 1, notice: str = "") -> Reply:
+    """Write a page of what is known about a person, each fact to be opened; a notice stands above it.
+
+    On the last page stand the notes of an operator's own memories, and what is known elsewhere.
+    """
     facts = [here.facts.by_key[key] for key in sorted(here.facts)]
     pages = max(1, -(-len(facts) // PAGE))
     number = min(max(number, 1), pages)
@@ -98,20 +102,29 @@ def card(here: Conversation, number: int = 1, notice: str = "") -> Reply:
     lines = [fact_line(fact, LINE) for fact in shown]
     known = [*lines, "", spoken(MORE)] if lines else [spoken(NO_FACTS)]
     state = [spoken(sentence) for sentence, holds in _states(here.settings) if holds]
-    elsewhere = [line for place in here.elsewhere for line in _known_at(place, here)] if number == pages else []
-    known += ["", *elsewhere] if elsewhere else []
+    also = [*_noted(notes), *(line for place in here.elsewhere for line in _known_at(place, here))]
+    known += ["", *also] if also and number == pages else []
     choices = [*map(_opening, shown), *_turning(number, pages)]
     undo = [Choice(spoken("Undo"), "/memory undo", minor=True)] if facts else []
     above = [notice, ""] if notice else []
     return Reply("\n".join([*above, *known, _talk(here), *state]), (*choices, *undo), replaces=True)
 
 
+def _noted(notes: Sequence[Note]) -> list[str]:
+    lines = [clipped(f"{note.key}: {note.text}", LINE) for note in notes[:PAGE]]
+    return [spoken("Noted here:"), *lines, *_more(len(notes) - PAGE)] if notes else []
+
+
+def _more(count: int) -> list[str]:
+    return [spoken("… and {count} more", count=count)] if count > 0 else []
+
+
 def _known_at(place: Elsewhere, here: Conversation) -> list[str]:
     """Write what is known of a person elsewhere, and may be used here: it is changed where it is kept."""
     facts = [place.facts.by_key[key] for key in sorted(place.facts)]
     lines = [fact_line(fact, LINE) for fact in facts[:PAGE]]
-    more = [spoken("… and {count} more", count=len(facts) - PAGE)] if len(facts) > PAGE else []
-    return [spoken("Known from {place}, and used here too:", place=place_name(place, here)), *lines, *more]
+    known = spoken("Known from {place}, and used here too:", place=place_name(place, here))
+    return [known, *lines, *_more(len(facts) - PAGE)]
 
 
 def place_name(place: Elsewhere, here: Conversation) -> str:

@@ -74,8 +74,14 @@ async def changed(context: Context, notice: str, key: str = "") -> Reply:
     """Tell what has changed; where a card's button did it, above the page where the fact is, in place of the card."""
     if not context.message.pressed:
         return Reply(notice)
+    return await card_of(context, cards.page_of(await context.here(), key), notice)
+
+
+async def card_of(context: Context, number: int = 1, notice: str = "") -> Reply:
+    """Show a page of what is known of the caller here."""
     here = await context.here()
-    return cards.card(here, cards.page_of(here, key), notice)
+    notes = await context.store.notes(here.person, here.scope) if here.person else ()
+    return cards.card(here, notes, number, notice)
 
 
 async def check_may_write(context: Context) -> None:

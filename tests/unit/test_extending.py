@@ -134,6 +134,15 @@ async def test_what_erases_memory_erases_the_notes(world: World, command: str) -
         assert await verify(world.store, ["buy milk"]) == []
 
 
+async def test_the_card_shows_what_is_noted_to_its_person_alone(world: World) -> None:
+    await told(world, "I must buy milk", BUY)
+    assert "Noted here:\n" in await world.said("/memory")
+    assert "buy milk" in await world.said("/memory")
+    assert "milk" not in await world.said("/memory", "bob")
+    await world.say("/forget me yes")
+    assert "Noted here" not in await world.said("/memory")
+
+
 @pytest.mark.parametrize("whom", [ANNA, ChatKey("test", "anna")])
 async def test_the_shell_clears_the_notes(world: World, whom: Person | ChatKey) -> None:
     await told(world, "I must buy milk", BUY)
