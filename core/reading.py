@@ -12,6 +12,7 @@ from typing import Literal, Protocol
 from core import sentences
 from core.errors import KeepmindError, LLMRejected, LLMUnavailable
 from core.messages import Attachment, Message
+from core.pictures import MOST_PIXELS, Picture, picture_of
 
 logger = logging.getLogger("keepmind.reading")
 Transcribe = Callable[[str, str, bytes], Awaitable[str]]
@@ -115,7 +116,7 @@ class Files:
     async def _read(self, file: Wanted) -> Attachment:
         data = await self._whole(file, _most(file))
         if file.kind == "image":
-            return Attachment("image", file.name, file.media_type, data=data)
+            return Attachment("image", file.name, _seen(data).media_type, data=data)
         text = await (self._heard(file, data) if file.kind == "audio" else self._written(file, data))
         return Attachment(file.kind, file.name, file.media_type, text=text)
 
@@ -155,6 +156,16 @@ class Files:
 
 def _most(file: Wanted) -> int:
     return MOST_IMAGE if file.kind == "image" else MOST_FILE
+
+
+def _seen(data: bytes) -> Picture:
+    """Look what a picture is by its bytes, since a model's server trusts what it is told. Raises Unread."""
+    picture = picture_of(data)
+    if picture is None:
+        raise Unread(sentences.BROKEN)
+    if picture.is_too_large:
+        raise Unread(sentences.TOO_MANY_PIXELS, megapixels=MOST_PIXELS // 1_000_000)
+    return picture
 
 
 def check_size(size: int, most: int) -> None:

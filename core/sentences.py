@@ -35,6 +35,7 @@ APOLOGY_INCOGNITO = marked(
 TOO_OLD = marked("I was away when you wrote this; please ask again if it still matters.")
 UNREADABLE = marked("I can't read this kind of message yet.")
 TOO_LARGE = marked("This file is too large for me to read: I take up to {megabytes} MB.")
+TOO_MANY_PIXELS = marked("This picture is too large for me to look at: I take up to {megapixels} million pixels.")
 UNSUPPORTED = marked("I can't read this kind of file yet. I read text, Markdown, code, CSV, JSON and PDF.")
 BROKEN = marked("I could not read this file; it may be damaged.")
 UNFETCHED = marked("I could not fetch this. Please send it again.")

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from hashlib import blake2b
 from typing import Any, Literal
 
 Payload = dict[str, Any]
 
-_IMAGES = re.compile(r"image|vision|multi-?modal|mmproj|content must be a string|content.{0,40}valid string", re.I)
+_BLIND = re.compile(
+    r"(image_url|\bimages?( inputs?)?) (is|are) (not|only) supported|n[o']t support.{0,20}\bimages?\b(?! (format|type))"
+    r"|vision|multi-?modal|mmproj|content must be a string|content.{0,40}valid string|at most 0 image",
+    re.I,
+)
+_PICTURE = re.compile(r"image|picture|media[_ ]type|mime", re.I)
+_MOST_KEPT = 1000
 _SYSTEM = re.compile(
     r"system (role|prompt|instruction|message)s?.{0,40}(not|n't|unsupported)|"
     r"(not|n't|unsupported|only).{0,60}\bsystem\b|developer instruction|messages\[0\]\.role",
@@ -29,6 +36,7 @@ class Dialect:
     def __init__(self, model: str, calls_tools: bool | None) -> None:
         self.tools = calls_tools is not False
         self.images = True
+        self._unseen: set[str] = set()
         self.system: Literal["system", "developer", "user"] = "system"
         self.system_first = False
         self.merge = False
@@ -46,8 +54,10 @@ class Dialect:
     def _suspects(self, refusal: str, param: str, payload: Payload) -> Iterator[str]:
         names = [name for name in (*payload, "stream") if name not in ("model", "messages")]
         yield from (name for name in names if param.partition("[")[0].partition(".")[0] == name)
-        if _has_images(payload) and _IMAGES.search(refusal):
+        if any(_pictures(payload)) and _BLIND.search(refusal):
             yield "images"
+        elif any(_pictures(payload)) and _PICTURE.search(refusal):
+            yield "a picture"
         if _SYSTEM_FIRST.search(refusal):
             yield "system_first"
         elif _SYSTEM.search(f"{param} {refusal}"):
@@ -65,6 +75,8 @@ class Dialect:
                 changed = not getattr(self, name)
                 setattr(self, name, True)
                 return changed
+            case "a picture":
+                return self._give_up_pictures(payload)
             case "images" | "tools":
                 setattr(self, name, False)
             case "max_tokens" | "max_completion_tokens":
@@ -75,6 +87,16 @@ class Dialect:
                 return self._give_up_stream(bool(payload.get("stream")))
             case _:
                 self.dropped.add(name)
+        return True
+
+    def shows(self, url: str) -> bool:
+        """Tell whether a picture may be sent: one that was refused for itself is not sent again, others are."""
+        return self.images and not (self._unseen and _digest(url) in self._unseen)
+
+    def _give_up_pictures(self, payload: Payload) -> bool:
+        if len(self._unseen) > _MOST_KEPT:
+            self._unseen.clear()
+        self._unseen |= {_digest(url) for url in _pictures(payload)}
         return True
 
     def _give_up_system(self, refusal: str, payload: Payload) -> bool:
@@ -106,10 +128,13 @@ def _reasons(model: str) -> bool:
     return re.match(r"(o\d|gpt-5)", model.lower().rpartition("/")[2]) is not None
 
 
-def _has_images(payload: Mapping[str, Any]) -> bool:
-    return any(
-        part.get("type") == "image_url"
-        for message in payload["messages"]
-        if isinstance(message.get("content"), list)
-        for part in message["content"]
-    )
+def _pictures(payload: Mapping[str, Any]) -> Iterator[str]:
+    """Give the addresses of the pictures of a body, which hold them."""
+    for message in payload["messages"]:
+        content = message.get("content")
+        parts = content if isinstance(content, list) else ()
+        yield from (part["image_url"]["url"] for part in parts if part.get("type") == "image_url")
+
+
+def _digest(url: str) -> str:
+    return blake2b(url.encode()).hexdigest()

@@ -86,7 +86,7 @@ def _to_message(message: PromptMessage, dialect: Dialect) -> Payload:
         return {"role": role, "tool_call_id": message.call_id, "content": _said(message)}
     if message.calls:
         return {"role": role, "content": _said(message) or None, "tool_calls": _to_calls(message)}
-    return {"role": role, "content": _to_content(message, dialect.images)}
+    return {"role": role, "content": _to_content(message, dialect)}
 
 
 def _said(message: PromptMessage) -> str:
@@ -105,19 +105,19 @@ def _to_calls(message: PromptMessage) -> list[Payload]:
     ]
 
 
-def _to_content(message: PromptMessage, images: bool) -> str | list[Payload]:
+def _to_content(message: PromptMessage, dialect: Dialect) -> str | list[Payload]:
     text = _said(message)
-    seen = [image for image in message.images if image.data and images]
+    urls = [_to_url(image) for image in message.images if image.data and dialect.images]
+    seen = [{"type": "image_url", "image_url": {"url": url}} for url in urls if dialect.shows(url)]
     unseen = [_UNSEEN] * (len(message.images) - len(seen))
     words = "\n".join(filter(None, [text, *unseen]))
     if not seen:
         return words
-    return [*([{"type": "text", "text": words}] if words else []), *map(_to_part, seen)]
+    return [*([{"type": "text", "text": words}] if words else []), *seen]
 
 
-def _to_part(image: Attachment) -> Payload:
-    url = f"data:{image.media_type or 'image/png'};base64,{b64encode(image.data).decode()}"
-    return {"type": "image_url", "image_url": {"url": url}}
+def _to_url(image: Attachment) -> str:
+    return f"data:{image.media_type or 'image/png'};base64,{b64encode(image.data).decode()}"
 
 
 def _with_schema_told(request: Request, dialect: Dialect) -> tuple[PromptMessage, ...]:

@@ -165,6 +165,32 @@ async def test_m08_images_are_stripped_where_they_are_refused_and_never_sent_aga
         assert asked["messages"][0]["content"] == "What is it?\n[An image was sent here, which can't be seen now.]"
 
 
+@pytest.mark.parametrize(
+    "message",
+    [
+        "You uploaded an unsupported image. Please make sure your image has of one the following formats: ['png'].",
+        "Invalid image data",
+        "Could not process image",
+        "image format image/gif is not supported",
+        "The model does not support image format webp",
+        "At least one of the image dimensions exceed max allowed size: 8000 pixels",
+        "cannot identify image file <_io.BytesIO object at 0x7f>",
+        "Failed to load image or audio file",
+        "Unsupported MIME type: image/gif",
+    ],
+)
+async def test_a_picture_that_is_refused_for_itself_blinds_nobody(message: str) -> None:
+    other = Attachment("image", media_type="image/png", data=b"\x89PNG")
+    server = Server(refused(400, message), whole("I can't see it"))
+    llm = server.llm()
+    await llm.complete(SEE)
+    await llm.complete(SEE)
+    await llm.complete(Request((PromptMessage("user", "And this?", images=(other,)),)))
+    unseen = "What is it?\n[An image was sent here, which can't be seen now.]"
+    assert [asked["messages"][0]["content"] for asked in server.asked[1:3]] == [unseen, unseen]
+    assert [part["type"] for part in server.asked[3]["messages"][0]["content"]] == ["text", "image_url"]
+
+
 async def test_an_image_whose_bytes_are_gone_is_told_of() -> None:
     server = Server(whole("Hi"))
     await server.llm().complete(Request((PromptMessage("user", "", images=(Attachment("image"),)),)))

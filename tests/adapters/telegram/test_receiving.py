@@ -23,6 +23,8 @@ from core.sentences import TOO_OLD, UNREADABLE
 from tests.adapters.telegram.life import Life, go_on, held, living, saying, until
 from tests.fakes import FakeClock, ScriptedLLM
 
+PICTURES = [PIXEL + b"1", PIXEL + b"2", PIXEL + b"3"]
+
 
 async def test_e01_what_comes_quickly_is_kept_in_order(server: TelegramServer, ann: User) -> None:
     bob = server.person("Bob")
@@ -308,28 +310,28 @@ async def test_m12_a_photo_without_words_is_seen(server: TelegramServer, ann: Us
         server.photo(ann, ann, PIXEL + b"x")
         await server.reply(ann)
         [image] = life.llm.of("answer")[-1].messages[-1].images
-        assert (image.data, image.media_type) == (PIXEL + b"x", "image/jpeg")
+        assert (image.data, image.media_type) == (PIXEL + b"x", "image/png")
 
 
 async def test_an_album_is_one_turn(server: TelegramServer, ann: User) -> None:
     async with living(server, quiet=0.3) as life:
-        server.album(ann, ann, [b"1", b"2", b"3"], caption="which is best?")
+        server.album(ann, ann, PICTURES, caption="which is best?")
         await server.reply(ann)
         await server.quiet(0.1)
         assert len(server.chat(ann).from_bot) == 1
         images = life.llm.of("answer")[-1].messages[-1].images
-        assert [image.data for image in images] == [b"1", b"2", b"3"]
+        assert [image.data for image in images] == PICTURES
 
 
 async def test_an_album_whose_pictures_come_slowly_is_one_turn(server: TelegramServer, ann: User) -> None:
     server.delay("getFile", 0.3)
     async with living(server, quiet=0.1) as life:
-        server.album(ann, ann, [b"1", b"2", b"3"], caption="which is best?")
+        server.album(ann, ann, PICTURES, caption="which is best?")
         await server.reply(ann)
         await server.quiet(0.5)
         assert len(server.chat(ann).from_bot) == 1
         images = life.llm.of("answer")[-1].messages[-1].images
-        assert [image.data for image in images] == [b"1", b"2", b"3"]
+        assert [image.data for image in images] == PICTURES
 
 
 async def test_m13_forwards_are_one_turn_with_their_origin(server: TelegramServer, ann: User) -> None:
