@@ -66,7 +66,9 @@ async def open_app(
             admins=settings.access.admins,
             allowed=settings.access.allowed,
             limits=_limits(settings),
-            compacting=CompactorLimits(settings.window.idle_minutes, settings.clock.job_seconds),
+            compacting=CompactorLimits(
+                settings.window.idle_minutes, settings.clock.job_seconds, spent_days=settings.budget.keep_days
+            ),
             zone=ZoneInfo(settings.engine.time_zone),
             rates=_rates(settings) if serving else Rates(),
             language=usual.engine.language,

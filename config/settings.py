@@ -237,6 +237,9 @@ class Budget(Section):
         description="Prices of a million tokens: MODEL=PROMPT/CACHED/COMPLETION, such as gpt-4o-mini=0.15/0.075/0.6.",
     )
     currency: str = Field("USD", max_length=10, description="What the prices are in.")
+    keep_days: int = Field(
+        92, ge=31, le=36_500, description="Days for which it is kept what was spent, by whom and where."
+    )
 
 
 class Access(Section):

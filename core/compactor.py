@@ -33,8 +33,8 @@ class CompactorLimits:
     `parallel` run at once.
 
     A failed job is tried again after `first_retry` seconds, then twice as long each time, up to an hour.
-    Bare inbox keys are kept for `keep_days` days. While nothing is left to spend, a job is put off by at most
-    `look_again` seconds at a time.
+    Bare inbox keys are kept for `keep_days` days, what was spent for `spent_days`. While nothing is left to spend, a
+    job is put off by at most `look_again` seconds at a time.
     """
 
     idle_minutes: float = 30
@@ -42,6 +42,7 @@ class CompactorLimits:
     parallel: int = 4
     first_retry: float = 30
     keep_days: float = 7
+    spent_days: int = 92
     look_again: float = 3600
 
 
@@ -79,7 +80,8 @@ class Compactor:
     async def tick(self) -> None:
         """Queue quiet chats, drop what has expired, start what is due. Does not wait for the jobs it starts."""
         await self.scan()
-        await self._store.expire(self._clock.now(), keep_days=self._limits.keep_days)
+        since = self._ledger.today - timedelta(days=self._limits.spent_days)
+        await self._store.expire(self._clock.now(), keep_days=self._limits.keep_days, spent_since=since)
         await self.start_due()
 
     async def scan(self) -> int:

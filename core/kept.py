@@ -66,6 +66,33 @@ def chain(parents: Mapping[int, int | None], last: int | None, before: int | Non
         turn = parents.get(turn)
 
 
+class Ranges:
+    """How long the ways down a tree are, each told at once: a turn is followed by all that comes after it.
+
+    Every parent is there, and older than its child.
+    """
+
+    def __init__(self, parents: Mapping[int, int | None]) -> None:
+        order: list[int] = sorted(parents)
+        self._sizes: dict[int | None, int] = dict.fromkeys((None, *order), 1)
+        self._depths: dict[int | None, int] = {None: 0}
+        self._numbers: dict[int | None, int] = {None: 0}
+        for turn in reversed(order):
+            self._sizes[parents[turn]] += self._sizes[turn]
+        free: dict[int | None, int] = {None: 1}
+        for turn in order:
+            above = parents[turn]
+            self._depths[turn] = self._depths[above] + 1
+            self._numbers[turn] = number = free[above]
+            free[above], free[turn] = number + self._sizes[turn], number + 1
+
+    def length(self, before: int | None, last: int) -> int:
+        """Count the turns after one, or from the first, up to another; -1 when the one does not lead to the other."""
+        first = self._numbers.get(before, 0)
+        leads = first <= self._numbers[last] < first + self._sizes.get(before, 0)
+        return self._depths[last] - self._depths[before] if leads else -1
+
+
 def covering(turns: Collection[int], parents: Mapping[int, int | None], segments: Sequence[Segment]) -> set[int]:
     """Give the ids of the segments whose range holds any of these turns.
 
@@ -147,7 +174,8 @@ def joined_asides(older: Sequence[int | None], newer: Sequence[int | None]) -> l
 def misplaced(asides: Sequence[int | None], parents: Mapping[int, int | None], head: int | None) -> bool:
     """Say whether open asides were not begun on the way to the head, one within the other."""
     line = [None, *reversed(list(chain(parents, head, None)))]
-    places = [line.index(turn) if turn in line else -1 for turn in asides]
+    on_it = {turn: place for place, turn in enumerate(line)}
+    places = [on_it.get(turn, -1) for turn in asides]
     return -1 in places or places != sorted(places)
 
 

@@ -540,10 +540,11 @@ class ConversationStore(Protocol):
         """Check every invariant of what is stored; a sentence for each fault found."""
         ...
 
-    async def expire(self, now: datetime, *, keep_days: float) -> int:
+    async def expire(self, now: datetime, *, keep_days: float, spent_since: date = date.min) -> int:
         """Drop the bare inbox keys older than `keep_days` days that wait for nothing; how many.
 
-        What has a term of its own goes when that is over: buttons, pairings, codes.
+        What has a term of its own goes when that is over: buttons, pairings, codes. So does what was spent on a day
+        before `spent_since`.
         """
         ...
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import date, datetime, timedelta
 
 from adapters.inmemory.links import Links
 from core.kept import BUTTON_DAYS, MOST_PAIRINGS, storable
@@ -16,7 +16,7 @@ from core.store import AuditEntry
 class Doors(Links):
     """Who may do what, for how long."""
 
-    async def expire(self, now: datetime, *, keep_days: float) -> int:
+    async def expire(self, now: datetime, *, keep_days: float, spent_since: date = date.min) -> int:
         await asyncio.sleep(0)
         limit = now - timedelta(days=keep_days)
         old = [key for key, r in self._inbox.items() if r.message is None and r.at < limit]
@@ -27,6 +27,7 @@ class Doors(Links):
         }
         self._pairings = {person: pairing for person, pairing in self._pairings.items() if pairing[1] > now}
         self._expire_links(now)
+        self._usage = [one for one in self._usage if one.day >= spent_since]
         return len(old)
 
     async def button(self, command: str, owner: Person, at: datetime) -> int:

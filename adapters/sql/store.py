@@ -308,8 +308,8 @@ class SqlStore:
     async def verify(self) -> Sequence[str]:
         return await self._database.read(verify)
 
-    async def expire(self, now: datetime, *, keep_days: float) -> int:
-        return await self._database.write(expiry.expire, now, keep_days)
+    async def expire(self, now: datetime, *, keep_days: float, spent_since: date = date.min) -> int:
+        return await self._database.write(expiry.expire, now, keep_days, spent_since)
 
     async def button(self, command: str, owner: Person, at: datetime) -> int:
         return await self._database.write(buttons.button, command, owner, at)

@@ -31,7 +31,11 @@ class InboxRow(Row, table=True):
     """
 
     __tablename__ = "inbox"
-    __table_args__ = (Index("inbox_waiting", "place", **_where("body IS NOT NULL")), KEYED)
+    __table_args__ = (
+        Index("inbox_waiting", "place", **_where("body IS NOT NULL")),
+        Index("inbox_bare", "at", **_where("body IS NULL")),
+        KEYED,
+    )
 
     chat: str = Field(primary_key=True)
     message: str = Field(primary_key=True)
@@ -226,7 +230,7 @@ class ButtonRow(Row, table=True):
     id: int | None = Field(default=None, primary_key=True, sa_type=BIG)
     owner: str = Field(index=True)
     command: str = Field(sa_type=Text)
-    at: int = Field(sa_type=BigInteger)
+    at: int = Field(sa_type=BigInteger, index=True)
 
 
 class BlockRow(Row, table=True):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, text, update
+from sqlalchemy import bindparam, insert, select, text, update
 
 from adapters.sql import archive, chats, inbox, usage
 from adapters.sql.cache import NOTHING, change_turn
@@ -65,9 +66,7 @@ BY_ID = Statement(select(*TURN_COLUMNS).where(_this))
 _is_open = text("state IN ('received', 'answered')")
 _open = select(*TURN_COLUMNS).where(_is_open).order_by(TURN.c.id)
 OPEN, OPEN_IN = Statement(_open), Statement(_open.where(TURN.c.chat == bindparam("in_chat")))
-COUNT_OPEN = Statement(
-    select(TURN.c.chat, func.count()).where(_is_open).group_by(TURN.c.chat).order_by(func.min(TURN.c.id))
-)
+OPEN_CHATS = Statement(select(TURN.c.chat).where(_is_open).order_by(TURN.c.id))
 
 
 def begin(
@@ -246,8 +245,8 @@ def open_turns(tx: Transaction, chat: ChatKey | None) -> list[Turn]:
 
 def unfinished(tx: Transaction) -> dict[ChatKey, Unfinished]:
     """Read in which chats turns are not done, and the keys of what waits."""
-    opened: dict[str, int] = dict(tx.rows(COUNT_OPEN))
+    opened = Counter(chat for (chat,) in tx.rows(OPEN_CHATS))
     waiting: dict[str, list[str]] = {chat: [] for chat in opened}
     for chat, message in tx.rows(inbox.WAITING_KEYS):
         waiting.setdefault(chat, []).append(message)
-    return {ChatKey.parse(chat): Unfinished(opened.get(chat, 0), ids) for chat, ids in waiting.items()}
+    return {ChatKey.parse(chat): Unfinished(opened[chat], ids) for chat, ids in waiting.items()}

@@ -50,6 +50,7 @@ MOST = {"person": _most(USAGE.c.person), "chat": _most(USAGE.c.chat)}
 _whole = [USAGE.c[name] for name in (*KEYS, *AMOUNTS)]
 WHOLE_OF_PERSON = Statement(select(*_whole).where(_of_person).order_by(*(USAGE.c[name] for name in KEYS)))
 WHOLE_OF_CHAT = Statement(select(*_whole).where(_of_chat))
+EXPIRE = Statement(delete(USAGE).where(USAGE.c.day < bindparam("since")))
 DELETE_OF_PERSON = Statement(delete(USAGE).where(_of_person))
 DELETE_OF_CHAT = Statement(delete(USAGE).where(_of_chat))
 
@@ -117,3 +118,8 @@ def move(tx: Transaction, old: str, new: ChatKey) -> None:
     entries = [_to_spent(row) for row in tx.rows(WHOLE_OF_CHAT, of_chat=old)]
     spend(tx, [one.moved(new) for one in entries])
     tx.run(DELETE_OF_CHAT, of_chat=old)
+
+
+def expire(tx: Transaction, since: date) -> None:
+    """Drop what was taken before a day."""
+    tx.run(EXPIRE, since=since.isoformat())

@@ -14,7 +14,7 @@ from adapters.sql.rows import TURN_COLUMNS, to_segment, to_turn
 from adapters.sql.statement import Statement
 from adapters.sql.tables import CHAT, TURN
 from core.conversation import Segment, State, Turn
-from core.kept import chain, misplaced
+from core.kept import Ranges, chain, misplaced
 
 Parents = dict[int, int | None]
 
@@ -89,9 +89,9 @@ def _broken(turn: Turn, which: str, sender: str, epoch: int) -> Iterator[str]:
 
 
 def _broken_segments(chat: str, parents: Parents, segments: list[Segment]) -> Iterator[str]:
+    covered = Ranges(parents).length
     for s in segments:
-        whole = s.last in parents and (s.before is None or s.before in chain(parents, s.last, None))
-        if not whole or sum(1 for _ in chain(parents, s.last, s.before)) != s.turns:
+        if s.last not in parents or covered(s.before, s.last) != s.turns:
             yield f"Segment {s.id} of {chat} does not cover the turns it says."
         if not s.text.strip():
             yield f"Segment {s.id} of {chat} says nothing of the turns it stands for."

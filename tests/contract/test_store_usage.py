@@ -46,6 +46,17 @@ async def test_who_spent_most_comes_first(store: ConversationStore) -> None:
     assert await store.spenders(DAY + timedelta(days=1), "person", limit=5) == []
 
 
+async def test_what_was_spent_long_ago_is_dropped_and_the_rest_is_told_as_before(store: ConversationStore) -> None:
+    spent = [replace(ASKED, day=DAY + timedelta(days=n)) for n in range(-40, 3)]
+    await store.spend(spent)
+    await store.expire(START, keep_days=7)
+    assert len(await store.spent(date.min)) == len(spent), "nothing goes by itself"
+    await store.expire(START, keep_days=7, spent_since=DAY)
+    assert [one.day for one in await store.spent(date.min, person=ANN)] == [DAY + timedelta(days=n) for n in range(3)]
+    assert await store.spenders(date.min, "chat", limit=5) == [(str(PRIVATE_CHAT), 3 * ASKED.tokens)]
+    assert len((await store.export(ANN))["usage"]) == 3
+
+
 async def test_a_turn_is_stored_with_what_it_took_or_not_at_all(store: ConversationStore) -> None:
     turn = await Talk(store).opens("hello")
     answered = replace(turn, state=State.ANSWERED, answer=Answer("hi"))

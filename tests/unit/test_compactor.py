@@ -331,6 +331,16 @@ async def test_bare_keys_expire_and_waiting_messages_do_not() -> None:
     assert await world.store.receive(message, keep=False), "the key is gone"
 
 
+async def test_what_was_spent_is_dropped_when_its_days_are_over() -> None:
+    world = World(compacting=CompactorLimits(spent_days=31))
+    await world.say("hello")
+    first = world.clock.now().date()
+    for days, kept in ((31, True), (1, False)):
+        world.clock.time += timedelta(days=days)
+        await world.engine.compactor.tick()
+        assert bool(await world.store.spent(first)) is kept
+
+
 async def test_the_scan_of_many_chats_loads_no_turn() -> None:
     world = World()
     for number in range(300):

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from adapters.sql import SqlStore, open_store
-from adapters.sql.inbox import RECEIVE, WAITING
+from adapters.sql import SqlStore, buttons, open_store, usage
+from adapters.sql.inbox import EXPIRE, RECEIVE, WAITING, WAITING_KEYS
 from adapters.sql.jobs import QUIET
-from adapters.sql.turns import OPEN
+from adapters.sql.turns import OPEN, OPEN_CHATS
 from core.conversation import Answer, PersonSettings, State
 from core.errors import StaleEpoch
 from core.messages import PRIVATE, ChatKey, Person
@@ -189,11 +189,18 @@ def plan(path: Path, sql: str) -> str:
     return " ".join(row[3] for row in rows)
 
 
-async def test_quiet_chats_open_turns_and_what_waits_are_found_by_an_index(path: Path, store: SqlStore) -> None:
+async def test_quiet_chats_open_turns_what_waits_and_what_is_over_are_found_by_an_index(
+    path: Path, store: SqlStore
+) -> None:
     assert "inbox_waiting" in plan(path, WAITING.text)
     assert "inbox_waiting" in plan(path, RECEIVE.text)
     assert "USING INDEX ix_chat_awake_at" in plan(path, QUIET.text)
     assert "turn_open" in plan(path, OPEN.text)
+    assert "turn_open" in plan(path, OPEN_CHATS.text)
+    assert "inbox_waiting" in plan(path, WAITING_KEYS.text)
+    assert "inbox_bare" in plan(path, EXPIRE.text)
+    assert "ix_usage_day" in plan(path, usage.EXPIRE.text)
+    assert "ix_button_at" in plan(path, buttons.EXPIRE.text)
 
 
 async def test_a_text_that_is_in_no_table_but_still_in_a_file_is_told(path: Path) -> None:

@@ -62,6 +62,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("id"),
         sqlite_autoincrement=True,
     )
+    op.create_index(op.f("ix_button_at"), "button", ["at"], unique=False)
     op.create_index(op.f("ix_button_owner"), "button", ["owner"], unique=False)
     op.create_table(
         "change",
@@ -142,6 +143,14 @@ def upgrade() -> None:
         sa.Column("body", sa.Text(), nullable=True),
         sa.PrimaryKeyConstraint("chat", "message"),
         sqlite_with_rowid=False,
+    )
+    op.create_index(
+        "inbox_bare",
+        "inbox",
+        ["at"],
+        unique=False,
+        sqlite_where=sa.text("body IS NULL"),
+        postgresql_where=sa.text("body IS NULL"),
     )
     op.create_index(
         "inbox_waiting",
