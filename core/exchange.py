@@ -172,6 +172,7 @@ class Exchange:
 
     async def _vanish(self, turn: Turn) -> None:
         """Erase a turn said incognito, which is over."""
+        self._shared.stretches.leave(turn)
         await self._shared.store.erase_turn(turn.chat, turn.id)
 
     async def _take_up(self) -> Reply | None:
@@ -197,7 +198,7 @@ class Exchange:
     async def _as_met(self, conversation: Conversation, turn: Turn) -> Conversation:
         """Give the conversation as the turn's sender meets it: one that stands for nobody has no facts."""
         if turn.incognito:
-            return unremembering(conversation, turn, self._shared.stretches.of(turn.chat, turn.sender))
+            return unremembering(conversation, turn, self._shared.stretches.begin(turn))
         if not turn.message.anonymous:
             return await viewed(self._shared.store, conversation)
         return replace(conversation, person=None, facts=Facts(), settings=PersonSettings())

@@ -21,14 +21,26 @@ class Stretches:
 
     def __init__(self) -> None:
         self._turns: OrderedDict[tuple[ChatKey, Person], tuple[Turn, ...]] = OrderedDict()
+        self._going: dict[int, tuple[ChatKey, Person]] = {}
 
     def of(self, chat: ChatKey, person: Person) -> tuple[Turn, ...]:
         """Give the turns of a stretch, oldest first."""
         return self._turns.get((chat, person), ())
 
+    def begin(self, turn: Turn) -> tuple[Turn, ...]:
+        """Give the turns before one that is to be answered, and is a part of the stretch until that is ended."""
+        self._going[turn.id] = (turn.chat, turn.sender)
+        return self.of(turn.chat, turn.sender)
+
+    def leave(self, turn: Turn) -> None:
+        """Take notice that a turn ended without an answer."""
+        self._going.pop(turn.id, None)
+
     def add(self, turn: Turn) -> None:
-        """Keep a turn in mind."""
-        key = (turn.chat, turn.sender)
+        """Keep a turn in mind that is answered, unless its stretch was ended meanwhile."""
+        key = self._going.pop(turn.id, None)
+        if key is None:
+            return
         self._turns[key] = (*self._turns.pop(key, ()), turn)[-MOST_TURNS:]
         if len(self._turns) > MOST_STRETCHES:
             self._turns.popitem(last=False)
@@ -52,6 +64,8 @@ class Stretches:
         """Let go of all that a person said, in one chat or everywhere."""
         for key in [k for k in self._turns if k[1] == person and chat in (None, k[0])]:
             del self._turns[key]
+        for turn in [t for t, k in self._going.items() if k[1] == person and chat in (None, k[0])]:
+            del self._going[turn]
 
 
 def unremembering(conversation: Conversation, turn: Turn, stretch: tuple[Turn, ...]) -> Conversation:

@@ -248,6 +248,23 @@ async def test_in_a_group_it_is_the_persons_words_alone_that_are_not_kept() -> N
     assert await world.store.holds("bobs words")
 
 
+@pytest.mark.parametrize("ending", ["/incognito off", "/forget me yes"])
+async def test_a_stretch_that_is_ended_while_an_answer_is_written_does_not_come_back(ending: str) -> None:
+    world = a_world()
+    await world.say("/incognito")
+    world.llm.gate = asyncio.Event()
+    going = asyncio.create_task(world.say(f"I went to {MARKER}", chat="club", group=True))
+    await until(lambda: len(world.llm.of("answer")) == 1)
+    await world.say(ending)
+    world.llm.gate.set()
+    await going
+    await world.say("/incognito")
+    await world.say("and now?", chat="club", group=True)
+    assert MARKER not in world.prompt()
+    await world.say("and then?", chat="club", group=True)
+    assert "and now?" in world.prompt()
+
+
 async def test_a_talk_too_long_for_the_model_loses_its_oldest_part_only() -> None:
     world = await a_hidden_world()
     world.llm.context = 1000
