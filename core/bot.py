@@ -21,6 +21,7 @@ from core.delivery import Delivery
 from core.draft import FactRules
 from core.engine import Engine
 from core.exchange import Collaborators, Limits
+from core.frugal import Frugal
 from core.llm import LLM, TokenCounter
 from core.memory.memory import Memory, Propose
 from core.memory.profile import Profile
@@ -114,7 +115,7 @@ def build(
         budget,
         zone,
         exempt=lambda message: access.is_admin(message.sender, anonymous=message.anonymous),
-        frugal=None if frugal is None else metered(frugal),
+        frugal=None if frugal is None else Frugal(metered(frugal), ports.clock),
         prices=prices,
     )
     compactor = Compactor(ports.store, composers, ports.clock, compacting, meter, outage.is_everywhere, ledger)

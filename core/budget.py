@@ -10,6 +10,7 @@ from typing import Literal
 
 from core.clock import Clock
 from core.conversation import Turn
+from core.frugal import Frugal
 from core.llm import LLM
 from core.messages import ChatKey, Message, Person
 from core.prices import Prices
@@ -130,7 +131,7 @@ class Ledger:
     budget: Budget = field(default_factory=Budget)
     zone: tzinfo = UTC
     exempt: Callable[[Message], bool] = lambda _: False
-    frugal: LLM | None = None
+    frugal: Frugal | None = None
     prices: Prices = field(default_factory=Prices)
     _model: str = ""
     _tallies: OrderedDict[Key, Tally] = field(default_factory=OrderedDict)
@@ -182,7 +183,7 @@ class Ledger:
 
     def model_for(self, standing: Standing, usual: LLM) -> LLM:
         """Give the model to ask."""
-        return self.frugal if self.frugal is not None and self.is_near(standing) else usual
+        return self.frugal.instead_of(usual) if self.frugal is not None and self.is_near(standing) else usual
 
     def share(self, standing: Standing, room: int) -> float:
         """Give how much of the room for a prompt may be used."""

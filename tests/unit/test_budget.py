@@ -10,16 +10,18 @@ from zoneinfo import ZoneInfo
 import pytest
 
 from adapters.inmemory import InMemoryStore
+from core import sentences
 from core.bot import Bot
 from core.budget import Budget, Limit
 from core.conversation import Segment, State
+from core.errors import LLMError, LLMRejected, LLMUnavailable
 from core.llm import Completion, Request, Usage
 from core.memory.keepmind import Keepmind
 from core.memory.window import WindowLimits
 from core.messages import ChatKey, Person
 from core.usage import Spent
-from tests.driving import ANNA, hold, turns
-from tests.fakes import START, ScriptedLLM, World
+from tests.driving import ANNA, hold, turns, waits
+from tests.fakes import START, HeldClock, ScriptedLLM, World
 
 OVER_PERSON = "I have used up what I may spend on answers to you. I answer again from 2026-03-02 00:00 on."
 OVER_BOT = "I have used up what I may spend on answers. I answer again from 2026-03-02 00:00 on."
@@ -211,6 +213,34 @@ async def test_near_the_end_a_cheaper_model_answers() -> None:
     world = World(llm=taking(85), frugal=cheap, budget=of(person=100))
     assert [await world.said(f"turn {n}") for n in range(3)] == ["ok", "cheap", "cheap"]
     assert await world.said("hello", "bob") == "ok"
+
+
+@pytest.mark.parametrize("error", [LLMUnavailable("down"), LLMRejected("no such model"), LLMError("nonsense")])
+async def test_while_the_cheaper_model_can_not_be_used_the_usual_one_answers(error: LLMError) -> None:
+    cheap = taking(1, "cheap")
+    cheap.answer = lambda _: error
+    world = World(llm=taking(10), frugal=cheap, budget=of(person=100, near=0.1))
+    assert [await world.said(f"turn {n}") for n in range(4)] == ["ok"] * 4
+    assert len(cheap.requests) == 1, "it is left alone for a while"
+    assert await world.said("hello", "bob") == "ok"
+    assert not list(world.engine.shared.outage)
+    cheap.answer = taking(1, "cheap").answer
+    world.clock.time += timedelta(minutes=1)
+    assert await world.said("and now") == "cheap"
+
+
+async def test_a_cheaper_model_that_is_down_is_no_outage_but_both_are() -> None:
+    cheap = taking(1, "cheap")
+    cheap.answer = lambda _: LLMUnavailable("down")
+    llm = taking(90)
+    world = World(llm=llm, frugal=cheap, budget=of(person=1000, near=0.01), clock=HeldClock())
+    usual = llm.answer
+    assert await world.said("one") == "ok"
+    llm.answer = lambda _: LLMUnavailable("down as well")
+    assert await world.said("two") == sentences.WAITS
+    llm.answer = usual
+    await waits(world, 60)
+    assert world.adapter.texts()[-1] == "ok"
 
 
 async def test_near_the_end_prompts_are_short_and_nothing_falls_out_of_memory() -> None:
