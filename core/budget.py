@@ -156,11 +156,11 @@ class Ledger:
             if tally := self._tallies.get(key):
                 tally.add(one)
 
-    async def standing(self, turn: Turn) -> Standing:
-        """Say how the limit stands that matters most to a turn. Raises StoreError."""
+    async def standing(self, message: Message) -> Standing:
+        """Say how the limit stands that matters most to a message. Raises StoreError."""
         if not self.budget.is_limited:
             return UNLIMITED
-        return _tightest(await self.standings(turn.message))
+        return _tightest(await self.standings(message))
 
     async def standings(self, message: Message) -> Sequence[Standing]:
         """Say how each limit stands that a message is held to. Raises StoreError."""

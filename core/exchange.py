@@ -88,6 +88,10 @@ class Stopped(Exception):
     """The exchange was told to end."""
 
 
+class Unaffordable(Exception):
+    """Nothing is left to spend on it since it began to wait for its turn with the model."""
+
+
 class Exchange:
     """One turn of `sender`. `turn` is it as far as it has come, None before it has begun.
 
@@ -302,11 +306,13 @@ class Exchange:
         self._proposed = []
         if self._bill.chat is None:
             self._bill = self._shared.ledger.bill_of(turn)
-        self._standing = await self._shared.ledger.standing(turn)
+        self._standing = await self._shared.ledger.standing(turn.message)
         if self._standing.is_over:
             return await self._pause(conversation, turn)
         try:
             answered = await self._stoppable(self._ask(conversation, turn, choices))
+        except Unaffordable:
+            return await self._pause(conversation, turn)
         except LLMUnavailable as error:
             return await self._wait(turn, error)
         except LLMError as error:
@@ -347,6 +353,9 @@ class Exchange:
             async with self._shared.slots:
                 if not self._shared.outage.may_ask(self._chat):
                     raise LLMUnavailable("the model is down, and is being tried for others")
+                self._standing = await self._shared.ledger.standing(turn.message)  # others may have spent it meanwhile
+                if self._standing.is_over:
+                    raise Unaffordable
                 answered = await self._answer(conversation, turn, preview, choices)
         finally:
             await preview.end()

@@ -20,6 +20,9 @@ from core.usage import BilledLLM
 UNDONE = marked("Taken back: I go on as if «{text}» had not been said. It is kept, and I no longer think of it.")
 FACTS_STAY = marked("What I learned about you there stays; /memory undo takes it back.")
 NOT_ASIDE = marked("We are not aside. /aside leads there.")
+SPENT_ASIDE = marked(
+    "Nothing is left to spend on such a line now, see /usage; we are still aside. /back leads back without it."
+)
 NOT_KEPT = marked("I could not put it in a line just now, so we are still aside. /back alone leads back without it.")
 LONGEST = 60
 """How many characters of what was said are shown when it is taken back."""
@@ -84,6 +87,7 @@ async def back(context: Context, how: str = "") -> str:
 
 async def _keep(context: Context, here: Conversation) -> str:
     """Let one line stand for the aside: a segment, so that we need not go back to leave it behind."""
+    await _check_budget(context)
     work, bill = context.composer.work(), context.engine.shared.ledger.bill(here.person, here.chat)
     steps = list(dropwhile(lambda step: step.before != here.asides[-1], here.path))
     if not steps:  # a summary stands for turns on both sides of where it began
@@ -98,6 +102,14 @@ async def _keep(context: Context, here: Conversation) -> str:
         await context.store.spend(bill.spent)
     await _go(context, there, there.head, there.asides[:-1])
     return line
+
+
+async def _check_budget(context: Context) -> None:
+    """Refuse to ask the model where nothing is left to spend on who calls."""
+    ledger = context.engine.shared.ledger
+    standing = await ledger.standing(context.message)
+    if standing.is_over:
+        raise CommandError(spoken(SPENT_ASIDE))
 
 
 def _is_new_aside(here: Conversation) -> bool:

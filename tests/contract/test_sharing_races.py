@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from dataclasses import dataclass, field
 from datetime import timedelta
 from inspect import iscoroutinefunction
@@ -42,7 +42,7 @@ class Meanwhile:
 
     store: ConversationStore
     at: int
-    begin: Any
+    begin: Callable[[], Coroutine[None, None, Reply | None]]
     calls: Iterator[int] | None = None
     going: asyncio.Task[Reply | None] | None = None
 
@@ -80,7 +80,7 @@ class Place:
     llm: ScriptedLLM = field(default_factory=lambda: ScriptedLLM(answer))
 
     def __post_init__(self) -> None:
-        self.meanwhile = Meanwhile(self.store, self.at, lambda: self.world.say(self.command))
+        self.meanwhile = Meanwhile(self.store, self.at, self.take_back)
         memory = [
             Keepmind(WindowLimits(3, 1, 4000, 2000, 0), SummaryLimits(200, 2000)),
             Profile(),
@@ -89,6 +89,9 @@ class Place:
         ]
         store = cast(ConversationStore, self.meanwhile)
         self.world = World(llm=self.llm, bot=Bot(memory=memory), store=store, adapter=FakeAdapter(limit=300))
+
+    async def take_back(self) -> Reply | None:
+        return await self.world.say(self.command)
 
     async def settle_in(self) -> None:
         """Let what is shared be there."""

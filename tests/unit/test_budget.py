@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date, timedelta
@@ -15,12 +16,13 @@ from core.bot import Bot
 from core.budget import Budget, Limit
 from core.conversation import Segment, State
 from core.errors import LLMError, LLMRejected, LLMUnavailable
+from core.exchange import Limits
 from core.llm import Completion, Request, Usage
 from core.memory.keepmind import Keepmind
 from core.memory.window import WindowLimits
 from core.messages import ChatKey, Person
 from core.usage import Spent
-from tests.driving import ANNA, hold, turns, waits
+from tests.driving import ANNA, hold, turns, until, waits
 from tests.fakes import START, HeldClock, ScriptedLLM, World
 
 OVER_PERSON = "I have used up what I may spend on answers to you. I answer again from 2026-03-02 00:00 on."
@@ -302,3 +304,28 @@ async def test_near_the_end_of_the_bot_s_budget_the_cheaper_model_does_the_jobs(
 async def test_a_turn_in_progress_is_finished_however_much_it_takes(budget: Budget) -> None:
     world = World(llm=taking(10_000), budget=budget)
     assert await world.said("hello") == "ok"
+
+
+@pytest.mark.parametrize("budget", [of(person=1), of(bot=1)])
+async def test_who_waits_for_the_model_is_not_answered_when_nothing_is_left_by_then(budget: Budget) -> None:
+    llm = taking(100)
+    world = World(llm=llm, budget=budget, limits=Limits(parallel=2))
+    llm.gate = asyncio.Event()
+    asking = [asyncio.create_task(world.say("hello", "anna", f"club{n}", group=True)) for n in range(20)]
+    await until(lambda: len(llm.requests) == 2 and world.engine.busy == 20)
+    llm.gate.set()
+    await asyncio.gather(*asking)
+    assert len(llm.requests) == 2, "what is under way is all that goes beyond a limit"
+    [spent] = await world.store.spent(START.date())
+    assert spent.tokens == 200
+
+
+async def test_commands_that_ask_the_model_do_not_when_nothing_is_left() -> None:
+    world = World(llm=taking(100), budget=of(person=250))
+    for text in ("one", "/aside", "two", "three"):
+        await world.say(text)
+    before = len(world.llm.requests)
+    assert "Nothing is left to spend" in await world.said("/back keep")
+    await world.say("/retry")
+    assert len(world.llm.requests) == before
+    assert "We are back" in await world.said("/back")
