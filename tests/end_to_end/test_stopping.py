@@ -13,9 +13,15 @@ from tests.end_to_end.crashing import TALE, Talk
 from tests.end_to_end.talking import talking
 
 
-@pytest.fixture(params=["telegram", "discord"])
+EITHER = [("telegram", "postgresql"), ("discord", "sqlite")]
+OTHER = [("telegram", "sqlite"), ("discord", "postgresql")]
+
+
+@pytest.fixture
 async def talk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Talk]:
-    async with talking(request.param, tmp_path) as talk:
+    platform, database = request.param
+    url = request.getfixturevalue("postgresql").cleared() if database == "postgresql" else ""
+    async with talking(platform, tmp_path, url) as talk:
         await talk.begun()
         yield talk
 
@@ -39,6 +45,7 @@ async def stopped_in_the_midst(talk: Talk) -> None:
         assert await process.wait() == 0
 
 
+@pytest.mark.parametrize("talk", EITHER, indirect=True, ids=" ".join)
 async def test_an_answer_that_takes_less_than_the_time_there_is_is_finished(talk: Talk) -> None:
     talk.bot.server.rules.insert(0, tale(0.02))
     await stopped_in_the_midst(talk)
@@ -46,6 +53,7 @@ async def test_an_answer_that_takes_less_than_the_time_there_is_is_finished(talk
     assert (await talk.ended()).ambiguous == 0
 
 
+@pytest.mark.parametrize("talk", OTHER, indirect=True, ids=" ".join)
 async def test_an_answer_that_takes_longer_goes_on_in_the_same_message_at_the_next_start(talk: Talk) -> None:
     talk.bot.settings["KEEPMIND_ENGINE__STOP_SECONDS"] = "0.3"
     talk.bot.server.rules.insert(0, tale(0.1))
