@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import tempfile
 import warnings
 from collections.abc import Iterator
@@ -40,6 +41,12 @@ class Server:
             for statement in statements:
                 done = connection.execute(statement)
             return done.fetchall() if done.description else []
+
+    def restart(self, mode: str) -> None:
+        """Stop it and start it again; `immediate` is as a crash."""
+        process = self.process
+        again = ["-D", process.pgdata, "-l", process.log, "-w", "-s", "-m", mode, "restart"]
+        subprocess.run([programs() / "pg_ctl", *again], check=True, user=process.system_user)
 
     def fresh(self) -> str:
         """Make an empty database; give its address."""

@@ -12,7 +12,6 @@ import pytest
 from tests.end_to_end.crashing import TALE, Talk
 from tests.end_to_end.talking import talking
 
-
 EITHER = [("telegram", "postgresql"), ("discord", "sqlite")]
 OTHER = [("telegram", "sqlite"), ("discord", "postgresql")]
 
