@@ -10,6 +10,7 @@ from adapters.discord.adapter import DiscordAdapter, Options
 from adapters.discord.away import Absence
 from adapters.discord.client import API_URL, GATEWAY_URL
 from adapters.discord.groups import Groups
+from adapters.imagesize import look
 from bots.hearing import Transcribe, open_transcriber
 from config.section import pairs
 from config.settings import Settings
@@ -39,4 +40,4 @@ def discord(settings: Settings, transcribe: Transcribe | None = None) -> Discord
         quiet=settings.engine.quiet_seconds,
         pace=chosen.edit_seconds,
     )
-    return DiscordAdapter(chosen.token.get_secret_value(), options, Readers(documents, transcribe))
+    return DiscordAdapter(chosen.token.get_secret_value(), options, Readers(documents, transcribe, look))

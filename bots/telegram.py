@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from adapters import documents
+from adapters.imagesize import look
 from adapters.telegram.adapter import API_URL, Options, TelegramAdapter
 from adapters.telegram.groups import Groups
 from adapters.telegram.webhook import Address
@@ -36,7 +37,7 @@ def telegram(settings: Settings, transcribe: Transcribe | None = None) -> Telegr
         group_pace=chosen.group_edit_seconds,
         rivalry=chosen.conflict_seconds,
     )
-    return TelegramAdapter(chosen.token.get_secret_value(), options, Readers(documents, transcribe))
+    return TelegramAdapter(chosen.token.get_secret_value(), options, Readers(documents, transcribe, look))
 
 
 def _webhook(settings: Settings) -> Address | None:

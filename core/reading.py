@@ -12,7 +12,6 @@ from typing import Literal, Protocol
 from core import sentences
 from core.errors import KeepmindError, LLMRejected, LLMUnavailable
 from core.messages import Attachment, Message
-from core.pictures import MOST_PIXELS, Picture, picture_of
 
 logger = logging.getLogger("keepmind.reading")
 Transcribe = Callable[[str, str, bytes], Awaitable[str]]
@@ -26,6 +25,8 @@ MEGABYTE = 2**20
 MOST_IMAGE = 10 * MEGABYTE
 MOST_FILE = 20 * MEGABYTE
 """What a bot may fetch: https://core.telegram.org/bots/api#getfile. It is enough elsewhere too."""
+MOST_PIXELS = 64_000_000
+"""What a camera makes; what is more would take a model's server hundreds of megabytes to unpack."""
 IMAGES = {"image/jpeg", "image/png", "image/webp", "image/gif"}
 """The pictures that models see."""
 
@@ -43,11 +44,30 @@ class Documents(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture's media type, and its width and height in pixels."""
+
+    media_type: str
+    width: int
+    height: int
+
+    @property
+    def is_too_large(self) -> bool:
+        """Whether unpacking it would take too much."""
+        return self.width * self.height > MOST_PIXELS
+
+
+Look = Callable[[bytes], Picture | None]
+"""Looks what a picture is by its bytes, without unpacking it; None for what is no picture that models see."""
+
+
+@dataclass(frozen=True, slots=True)
 class Readers:
     """What reads files, each in at most so many seconds; without one its kind of file is not read."""
 
     documents: Documents | None = None
     transcribe: Transcribe | None = None
+    look: Look | None = None
     seconds: float = 120
 
 
@@ -116,7 +136,7 @@ class Files:
     async def _read(self, file: Wanted) -> Attachment:
         data = await self._whole(file, _most(file))
         if file.kind == "image":
-            return Attachment("image", file.name, _seen(data).media_type, data=data)
+            return Attachment("image", file.name, (await self._seen(data)).media_type, data=data)
         text = await (self._heard(file, data) if file.kind == "audio" else self._written(file, data))
         return Attachment(file.kind, file.name, file.media_type, text=text)
 
@@ -128,11 +148,23 @@ class Files:
 
     def _check(self, file: Wanted) -> None:
         documents = self._readers.documents
+        if file.kind == "image" and self._readers.look is None:
+            raise Unread(sentences.UNSUPPORTED)
         if file.kind == "audio" and self._readers.transcribe is None:
             raise Unread(sentences.NO_EARS)
         if file.kind == "file" and not (documents and documents.is_readable(file.name, file.media_type)):
             raise Unread(sentences.UNSUPPORTED)
         check_size(file.size, _most(file))
+
+    async def _seen(self, data: bytes) -> Picture:
+        """Look what a picture is by its bytes, since a model's server trusts what it is told. Raises Unread."""
+        assert self._readers.look is not None
+        picture = await asyncio.to_thread(self._readers.look, data)
+        if picture is None:
+            raise Unread(sentences.BROKEN)
+        if picture.is_too_large:
+            raise Unread(sentences.TOO_MANY_PIXELS, megapixels=MOST_PIXELS // 1_000_000)
+        return picture
 
     async def _heard(self, file: Wanted, data: bytes) -> str:
         assert self._readers.transcribe is not None
@@ -156,16 +188,6 @@ class Files:
 
 def _most(file: Wanted) -> int:
     return MOST_IMAGE if file.kind == "image" else MOST_FILE
-
-
-def _seen(data: bytes) -> Picture:
-    """Look what a picture is by its bytes, since a model's server trusts what it is told. Raises Unread."""
-    picture = picture_of(data)
-    if picture is None:
-        raise Unread(sentences.BROKEN)
-    if picture.is_too_large:
-        raise Unread(sentences.TOO_MANY_PIXELS, megapixels=MOST_PIXELS // 1_000_000)
-    return picture
 
 
 def check_size(size: int, most: int) -> None:

@@ -20,6 +20,7 @@ FOREIGN = {
     "adapters/console.py": {"prompt_toolkit"},
     "adapters/discord": {"discord", "aiohttp", "yarl"},
     "adapters/documents": {"pypdf", "charset_normalizer"},
+    "adapters/imagesize.py": {"imagesize"},
     "adapters/inmemory": {"pydantic_core"},
     "adapters/llamacpp": {"xllamacpp"},
     "adapters/prometheus.py": {"aiohttp", "prometheus_client"},

@@ -12,6 +12,7 @@ from typing import Any
 from adapters import documents
 from adapters.discord.adapter import DiscordAdapter, Options
 from adapters.discord.server import Channel, DiscordServer, Guild, Message, User
+from adapters.imagesize import look
 from adapters.inmemory import InMemoryStore
 from core.bot import Bot, Ports, build
 from core.clock import Clock, SystemClock
@@ -139,7 +140,7 @@ async def living(
     chosen = replace(QUICK, **(place | options))
     llm, store = llm or ScriptedLLM(), store or InMemoryStore()
     with pointed(server):
-        async with DiscordAdapter(token or server.token, chosen, Readers(documents, transcribe)) as adapter:
+        async with DiscordAdapter(token or server.token, chosen, Readers(documents, transcribe, look)) as adapter:
             ports = Ports(store, llm, WordCounter(), clock or SystemClock(), [adapter])
             engine = build(bot or Bot(), ports, admins=admins, allowed=allowed, rates=rates)
             await engine.recover()

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from adapters import documents
+from adapters.imagesize import look
 from adapters.inmemory import InMemoryStore
 from adapters.telegram.adapter import Options, TelegramAdapter
 from adapters.telegram.server import TelegramServer
@@ -92,7 +93,7 @@ async def living(
     """Run a bot until the block ends."""
     chosen = replace(QUICK, api_url=server.url, admins=admin_ids, **options)
     llm, store = llm or ScriptedLLM(), store or InMemoryStore()
-    async with TelegramAdapter(token or server.token, chosen, Readers(documents, transcribe)) as adapter:
+    async with TelegramAdapter(token or server.token, chosen, Readers(documents, transcribe, look)) as adapter:
         ports = Ports(store, llm, WordCounter(), clock or SystemClock(), [adapter])
         engine = build(bot or Bot(), ports, admins=admins, allowed=allowed, rates=rates)
         await engine.recover()
