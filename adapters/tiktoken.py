@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import base64
 import gzip
 import hashlib
 import logging
 import math
 import threading
+from binascii import a2b_base64
 from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
@@ -62,7 +62,7 @@ def load(name: str) -> tiktoken.Encoding:
     text = gzip.decompress(packed)
     if hashlib.sha256(text).hexdigest() != _HASHES[name]:
         raise ValueError(f"the rank file of {name} is not the public one")
-    ranks = {base64.b64decode(token): int(rank) for token, rank in map(bytes.split, text.splitlines())}
+    ranks = {a2b_base64(token): int(rank) for token, rank in map(bytes.split, text.splitlines())}
     return tiktoken.Encoding(name, pat_str=_PATTERNS[name], mergeable_ranks=ranks, special_tokens={})
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from bots import garbage
 from bots.operating import doctor, init, stats, usage
 from bots.output import as_json, as_sentence, as_text, tell
 from core.errors import KeepmindError
@@ -29,6 +30,7 @@ of_person = click.option("--person", metavar="PLATFORM:ID", default="", help="Of
 
 def main() -> None:
     """Run the command line; every error is one sentence on standard error."""
+    garbage.defer()
     _any_text()
     code = _run()
     _close_output()
@@ -250,6 +252,7 @@ async def _compact(settings: Settings, everything: bool) -> int:
     from bots.app import open_app
 
     async with open_app(settings) as opened:
+        garbage.resume()
         return await opened.compactor.compact_quiet(everything=everything)
 
 
@@ -276,6 +279,7 @@ async def _work(settings: Settings, work: Callable[[ConversationStore], Awaitabl
     from bots.app import open_database
 
     async with open_database(settings) as store:
+        garbage.resume()
         return await work(store)
 
 

@@ -7,6 +7,7 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from adapters.console import HISTORY, ConsoleAdapter
+from bots import garbage
 from bots.output import tell
 from config.settings import Settings
 from core.errors import ConfigError
@@ -38,6 +39,7 @@ async def talk(settings: Settings, adapter: ConsoleAdapter) -> int:
         if not (await adapter.has_words() or await _is_left_open(store, adapter)):
             return 0
         async with open_app(settings, adapters=[adapter], store=store, serving=False) as app:
+            garbage.resume()
             if adapter.interactive:  # an answer left over comes before the prompt, which would wipe parts of it
                 await app.engine.idle()
             if await adapter.run(app.engine):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from adapters.discord.server import DiscordServer
+from bots import garbage
 from bots.app import open_app
 from bots.dev.discord_eyes import Eyes
 from bots.dev.discord_hands import Hands
@@ -26,6 +27,7 @@ async def talk(settings: Settings, who: str = "Ann", *, group: bool = False, bot
         places = {"api_url": server.api_url, "gateway_url": server.gateway_url, "guild": None}
         settings = to_settings(settings, "discord", server, hands.me.id, **places)
         async with open_discord(settings) as adapter, open_app(settings, adapters=[adapter], bot=bot) as app:
+            garbage.resume()
             scene = Scene(server, server.api.world.changed, app.store, lambda: _waits(server))
             await until_either(adapter.run(app.engine), _talk(server, hands, Terminal(scene, eyes, hands)))
 

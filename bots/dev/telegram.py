@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 
 from adapters.telegram.server import TelegramServer
+from bots import garbage
 from bots.app import open_app
 from bots.dev.scene import Scene, to_settings
 from bots.dev.telegram_eyes import Eyes
@@ -25,6 +26,7 @@ async def talk(settings: Settings, who: str = "Ann", *, group: bool = False, bot
         hands = Hands(server, eyes, who, group=group)
         settings = to_settings(settings, "telegram", server, hands.me.id, api_url=server.url, webhook_url=None)
         async with open_telegram(settings) as adapter, open_app(settings, adapters=[adapter], bot=bot) as app:
+            garbage.resume()
             hands.join()
             api = server.api
             scene = Scene(server, api.world.changed, app.store, lambda: bool(api.updates.pending))
