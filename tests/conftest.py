@@ -1,5 +1,6 @@
 """What all tests share: property tests try the same examples each time, and other ones in the long runs."""
 
+import gc
 import os
 from collections.abc import AsyncIterator, Iterator
 from itertools import count
@@ -15,6 +16,12 @@ from tests.postgresql import Server, running
 settings.register_profile("check", derandomize=True, deadline=None, database=None, max_examples=50)
 settings.register_profile("soak", deadline=None, max_examples=2000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "check"))
+
+
+def pytest_collection_finish() -> None:
+    """Let Python look for garbage among what tests make, not in all that was loaded: that is a good part of the time."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
