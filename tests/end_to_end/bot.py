@@ -19,6 +19,13 @@ from tests.end_to_end.model_server import ModelServer
 
 ROOT = Path(__file__).parents[2]
 DEMO = ChatKey("console", "demo")
+PACES = {
+    "KEEPMIND_ENGINE__QUIET_SECONDS": "0.02",
+    "KEEPMIND_TELEGRAM__PRIVATE_EDIT_SECONDS": "0.3",
+    "KEEPMIND_TELEGRAM__GROUP_EDIT_SECONDS": "0.3",
+    "KEEPMIND_DISCORD__EDIT_SECONDS": "0.3",
+}
+"""A bot that waits less than people need; a test that looks at a pace chooses its own."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +103,7 @@ class Bot:
     def _environment(self) -> dict[str, str]:
         own = {"OPENAI_BASE_URL": self.server.url, "OPENAI_API_KEY": "sk-test-0123456789", "PYTHONPATH": str(ROOT)}
         place = {"PATH": os.environ["PATH"], "HOME": str(self.folder), "KEEPMIND_DATA_DIR": str(self.folder / "data")}
-        return {**own, **place, **self.settings}
+        return {**own, **place, **PACES, **self.settings}
 
     @property
     def database(self) -> Path:

@@ -33,7 +33,6 @@ RULES: list[dict[str, Any]] = [
     {"match": rf"({TALE} number \d+)$", "reply": r"This is \1 " + "and so on " * 12 + "to its end.", "pace": 0.015},
 ]
 SETTINGS = {
-    "KEEPMIND_ENGINE__QUIET_SECONDS": "0.02",
     "KEEPMIND_WINDOW__HIGH_TURNS": "6",
     "KEEPMIND_WINDOW__LOW_TURNS": "2",
 }

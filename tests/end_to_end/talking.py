@@ -100,14 +100,14 @@ async def talking(platform: str, folder: Path, database: str = "") -> AsyncItera
         if platform == "telegram":
             async with TelegramServer() as telegram:
                 own = {"TELEGRAM_BOT_TOKEN": TELEGRAM_TOKEN, "TELEGRAM_API_URL": telegram.url}
-                more = {"KEEPMIND_ALLOWED": "telegram:*", "KEEPMIND_TELEGRAM__GROUP_EDIT_SECONDS": "0.3"}
+                more = {"KEEPMIND_ALLOWED": "telegram:*"}
                 bot = Bot(model, folder, chosen | own | more)
                 async with forks(bot, platform) as started:
                     yield TelegramTalk(bot, started, telegram)
         else:
             async with DiscordServer() as discord:
                 own = {"DISCORD_BOT_TOKEN": DISCORD_TOKEN, "DISCORD_GATEWAY_URL": discord.gateway_url}
-                more = {"KEEPMIND_ALLOWED": "discord:*", "KEEPMIND_DISCORD__EDIT_SECONDS": "0.3"}
+                more = {"KEEPMIND_ALLOWED": "discord:*"}
                 bot = Bot(model, folder, chosen | own | more | {"DISCORD_API_URL": discord.api_url})
                 async with forks(bot, platform) as started:
                     yield DiscordTalk(bot, started, discord)

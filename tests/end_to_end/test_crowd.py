@@ -28,7 +28,6 @@ async def gather(postgresql: Server, tmp_path: Path) -> AsyncIterator[Gather]:
             "TELEGRAM_BOT_TOKEN": TOKEN,
             "TELEGRAM_API_URL": telegram.url,
             "KEEPMIND_ALLOWED": "telegram:*",
-            "KEEPMIND_ENGINE__QUIET_SECONDS": "0.02",
             "KEEPMIND_WINDOW__HIGH_TURNS": "6",
             "KEEPMIND_WINDOW__LOW_TURNS": "2",
             "KEEPMIND_DATABASE_URL": postgresql.cleared(),

@@ -22,7 +22,7 @@ async def discord() -> AsyncIterator[DiscordServer]:
 @pytest.fixture
 async def bot(tmp_path: Path, discord: DiscordServer) -> AsyncIterator[Bot]:
     place = {"DISCORD_API_URL": discord.api_url, "DISCORD_GATEWAY_URL": discord.gateway_url}
-    settings = {"DISCORD_BOT_TOKEN": TOKEN, "KEEPMIND_ALLOWED": "discord:*", "KEEPMIND_ENGINE__QUIET_SECONDS": "0.02"}
+    settings = {"DISCORD_BOT_TOKEN": TOKEN, "KEEPMIND_ALLOWED": "discord:*"}
     async with ModelServer() as model:
         yield Bot(model, tmp_path, settings | place)
         assert model.faults == []

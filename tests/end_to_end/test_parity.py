@@ -68,7 +68,7 @@ async def on_discord(folder: Path) -> Kept:
     async with ModelServer(list(RULES)) as model, DiscordServer() as discord:
         place = {"DISCORD_API_URL": discord.api_url, "DISCORD_GATEWAY_URL": discord.gateway_url}
         own = {"DISCORD_BOT_TOKEN": discord.token, "KEEPMIND_ALLOWED": "discord:*", **place}
-        bot = Bot(model, folder, SETTINGS | own | {"KEEPMIND_ENGINE__QUIET_SECONDS": "0.01"})
+        bot = Bot(model, folder, SETTINGS | own)
         ann = discord.person("Anna")
         async with bot.served("discord"):
             await discord.connected(30)
@@ -92,7 +92,7 @@ async def on_the_console(folder: Path) -> Kept:
 async def on_telegram(folder: Path) -> Kept:
     async with ModelServer(list(RULES)) as model, TelegramServer() as telegram:
         own = {"TELEGRAM_BOT_TOKEN": telegram.token, "TELEGRAM_API_URL": telegram.url, "KEEPMIND_ALLOWED": "telegram:*"}
-        bot = Bot(model, folder, SETTINGS | own | {"KEEPMIND_ENGINE__QUIET_SECONDS": "0.01"})
+        bot = Bot(model, folder, SETTINGS | own)
         ann = telegram.person("Anna")
         async with bot.served("telegram"):
             for line in TALK:

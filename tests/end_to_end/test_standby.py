@@ -72,7 +72,6 @@ async def talk(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[
             "TELEGRAM_BOT_TOKEN": TOKEN,
             "TELEGRAM_API_URL": telegram.url,
             "KEEPMIND_ALLOWED": "telegram:*",
-            "KEEPMIND_TELEGRAM__GROUP_EDIT_SECONDS": "0.3",
             "KEEPMIND_DATABASE_URL": url,
         }
         yield Talk(Bot(model, tmp_path, SETTINGS | chosen), telegram)
