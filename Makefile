@@ -4,6 +4,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 BOT := $(VENV)/.bot
 STAMP := $(VENV)/.installed
+# More than most machines have cores, since tests of real processes mostly wait.
+WORKERS := 4
 CODE := core adapters bots config tests benchmarks
 
 # The first Python that is new enough and can make environments, else the first that is new enough.
@@ -21,7 +23,7 @@ chat: $(BOT) ## Talk to the bot here (ARGS='--as anna' for more)
 	@$(BIN)/keepmind chat $(ARGS)
 
 test: $(STAMP) ## Run the tests (ARGS='-k name' for some)
-	@$(BIN)/python -m pytest -n 2 -m "not soak" $(ARGS)
+	@$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal -m "not soak" $(ARGS)
 
 check: format-check lint types test ## Run all that must pass: format, lint, types, tests
 

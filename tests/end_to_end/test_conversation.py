@@ -36,11 +36,10 @@ def text_of(request: dict[str, Any]) -> str:
 async def test_the_bot_remembers_a_person_after_a_restart(bot: Bot) -> None:
     bot.server.rules.append(remember("I am Anna", "name", "Anna", reply="Hello Anna!"))
     assert await bot.chat("I am Anna") == ["Hello Anna!"]
-    assert await bot.chat("Who am I?") == ["You said: Who am I?"]
+    answer, why = await bot.chat("Who am I?", "/memory why name")
+    assert answer == "You said: Who am I?"
     assert '\\"name\\": \\"Anna\\"' in text_of(asked(bot)[-1])
-    assert await bot.chat("/memory why name") == [
-        f"name = Anna: on {await day(bot)} you said: «I am Anna» (written by: model)"
-    ]
+    assert why == f"name = Anna: on {await day(bot)} you said: «I am Anna» (written by: model)"
 
 
 async def test_in_the_terminal_a_server_that_is_down_is_named_in_one_line(bot: Bot) -> None:
@@ -66,12 +65,10 @@ async def test_a_plain_message_costs_one_request_and_so_does_one_with_words_besi
         {"match": "I live", "after": "saved", "reply": "Rome it is."},
         remember("I live in Rome", "city", "Rome"),
     ]
-    await bot.chat("hello")
-    assert len(asked(bot)) == 1
-    await bot.chat("I am Anna")
-    assert len(asked(bot)) == 2
-    assert await bot.chat("I live in Rome") == ["Rome it is."]
-    assert len(asked(bot)) == 4
+    assert (await bot.chat("hello", "I am Anna", "I live in Rome"))[1:] == ["Hello Anna!", "Rome it is."]
+    news = [request["messages"][-1] for request in asked(bot)]
+    assert [new["content"] for new in news[:3]] == ["hello", "I am Anna", "I live in Rome"]
+    assert [new["role"] for new in news] == ["user", "user", "user", "tool"]
     assert len(bot.server.journal) == 4
 
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 from adapters.discord.server import DiscordServer
 from adapters.telegram.server import TelegramServer
@@ -123,18 +120,16 @@ def as_told(turn: Turn) -> dict[str, Any]:
     }
 
 
-PLATFORMS: dict[str, Callable[[Path], Awaitable[Kept]]] = {"telegram": on_telegram, "discord": on_discord}
-
-
-@pytest.mark.parametrize("platform", PLATFORMS)
-async def test_a_talk_leaves_the_same_as_on_the_console(tmp_path: Path, platform: str) -> None:
-    for name in ("console", platform):
-        (tmp_path / name).mkdir()
-    console, there = await asyncio.gather(
-        on_the_console(tmp_path / "console"), PLATFORMS[platform](tmp_path / platform)
-    )
-    assert [as_told(turn) for turn in there.whole.turns] == [as_told(turn) for turn in console.whole.turns]
-    assert dict(there.whole.profile) == dict(console.whole.profile) == {"name": "Anna", "city": "Oslo"}
-    assert there.folded.segments == console.folded.segments
+async def test_a_talk_leaves_the_same_on_every_platform(tmp_path: Path) -> None:
+    folders = [tmp_path / name for name in ("console", "telegram", "discord")]
+    for folder in folders:
+        folder.mkdir()
+    talks = on_the_console(folders[0]), on_telegram(folders[1]), on_discord(folders[2])
+    console, *platforms = await asyncio.gather(*talks)
+    assert dict(console.whole.profile) == {"name": "Anna", "city": "Oslo"}
     assert [(segment.turns, len(console.folded.turns)) for segment in console.folded.segments] == [(8, 4)]
-    assert there.asked == console.asked
+    for there, folder in zip(platforms, folders[1:], strict=True):
+        assert [as_told(turn) for turn in there.whole.turns] == [as_told(turn) for turn in console.whole.turns], folder
+        assert dict(there.whole.profile) == dict(console.whole.profile), folder
+        assert there.folded.segments == console.folded.segments, folder
+        assert there.asked == console.asked, folder
