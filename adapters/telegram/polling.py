@@ -85,6 +85,11 @@ class Polling:
         self._tasks = {n: task for n, task in self._tasks.items() if n >= self._offset and n not in failed}
         return failed
 
+    @property
+    def _unacknowledged(self) -> bool:
+        """Whether something was taken, or is being taken, of which Telegram was not told yet by asking for more."""
+        return bool(self._tasks) or self._offset != self._asked
+
     def _well(self) -> None:
         self._rivalry.rests()
         if self._down:
@@ -93,7 +98,8 @@ class Polling:
 
     async def _failed(self, error: TelegramError) -> None:
         if isinstance(error, Conflict):
-            if self._rivalry.is_lost():
+            await self._settle()
+            if self._rivalry.is_lost() and not self._unacknowledged:
                 raise ConfigError(f"{CONFLICT}; this one gives way")
         elif isinstance(error, RetryAfter):
             await asyncio.sleep(retry_seconds(error))

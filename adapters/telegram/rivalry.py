@@ -1,8 +1,9 @@
 """Two processes that ask Telegram for the same bot's messages: which of them gives way.
 
 Telegram ends the older question whenever a newer one comes, and tells that process so (409 Conflict). Each of the two
-is told in turn, so only one at a time can give up, and the other is left alone from then on. Who has asked for longer
-holds on for longer: so it is the newcomer that gives up.
+is told in turn, so only one at a time can give up, and the other is left alone from then on: who gives up asks nothing
+more, not even to acknowledge what it has taken, which is done before. Who has asked for longer holds on for longer: so
+it is the newcomer that gives up.
 """
 
 from __future__ import annotations

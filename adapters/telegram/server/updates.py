@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator
+from math import inf
 
 from adapters.telegram.server.refusals import Json, conflict
 from adapters.wire.signals import Signal
@@ -24,6 +25,9 @@ class Updates:
         self._held: list[Json] | None = None
         self._again: list[Json] = []
         self.polls = 0
+        self.pace = 0.0
+        """How many seconds lie between two conflicts, and how long the same is asked at least: at Telegram it is 3."""
+        self._offset, self._asked, self._told = -1, -inf, -inf
 
     def put(self, kind: str, body: Json) -> Json | None:
         """Queue an update, unless the bot did not ask for its kind."""
@@ -93,9 +97,10 @@ class Updates:
         self.polls += 1
         mine = self.polls
         self.changed.ring()
-        ends = asyncio.get_running_loop().time() + timeout
+        ends = self._until(offset, timeout)
         while not self.is_closed:
             if mine != self.polls:
+                await self._tell()
                 raise conflict(
                     "terminated by other getUpdates request; make sure that only one bot instance is running"
                 )
@@ -105,6 +110,22 @@ class Updates:
                 return batch
             await self.changed.wait(rest)
         return []
+
+    def _until(self, offset: int, timeout: float) -> float:
+        """Say until when a question is held; one that is asked again at once is not answered at once."""
+        now = asyncio.get_running_loop().time()
+        if offset == self._offset and now < self._asked + self.pace:
+            timeout = max(timeout, self.pace)
+        self._offset, self._asked = offset, now
+        return now + timeout
+
+    async def _tell(self) -> None:
+        """Wait until a conflict may be told again."""
+        now = asyncio.get_running_loop().time()
+        if now < self._told + self.pace:
+            await asyncio.sleep(self.pace)
+        else:
+            self._told = now
 
     def _acknowledge(self, offset: int) -> None:
         if offset < 0:

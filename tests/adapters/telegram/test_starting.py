@@ -64,6 +64,34 @@ async def test_n01_of_two_that_begin_at_once_exactly_one_goes_on(server: Telegra
         assert len(server.chat(ann).from_bot) == 2
 
 
+class Slow(InMemoryStore):
+    """A store that stores what is said once it is let."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.gate = asyncio.Event()
+
+    async def receive(self, message: Message, *, keep: bool = True) -> bool:
+        await self.gate.wait()
+        return await super().receive(message, keep=keep)
+
+
+async def test_n01_who_gives_way_ends_no_question_of_the_other_by_acknowledging_what_it_has_taken(
+    server: TelegramServer, ann: User
+) -> None:
+    server.api.updates.pace, slow = 0.3, Slow()
+    async with living(server, store=slow, rivalry=0.1) as one, living(server, rivalry=2) as other:
+        server.say(ann, ann, "hello")
+        await server.reply(ann)
+        await asyncio.wait({one.running}, timeout=2.5)  # both hold on for less
+        slow.gate.set()
+        await asyncio.wait({one.running, other.running}, return_when=asyncio.FIRST_COMPLETED)
+        server.say(ann, ann, "hello again")
+        await server.reply(ann, where=lambda answer: answer.text == "You said: hello again")
+        await server.quiet(1)
+        assert [one.running.done(), other.running.done()].count(True) == 1
+
+
 def test_n01_who_has_asked_for_longer_holds_on_for_longer() -> None:
     time = [0.0]
     old = Rivalry(10, lambda: time[0])
