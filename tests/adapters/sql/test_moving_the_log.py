@@ -7,10 +7,13 @@ import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import aclosing, closing, contextmanager
 from pathlib import Path
 
+import pytest
+
 from adapters.sql import open_store
+from adapters.sql.sqlite import PIECE
 from core.messages import ChatKey
 from tests.contract.talk import PRIVATE_CHAT, Talk
 
@@ -21,6 +24,27 @@ index = open(sys.argv[1], "r+b")
 fcntl.lockf(index, fcntl.LOCK_EX, 1, 121)  # SQLite's lock of who moves the log
 print("moving", flush=True)
 sys.stdin.read()
+"""
+EMPTYING = """
+import os, sys
+with open(sys.argv[1], "wb", 0) as log:
+    while True:
+        os.pwrite(log.fileno(), bytes(8_000_000), 0)
+        log.truncate(0)
+"""
+LOOKING = """
+import asyncio, os, sys
+from adapters.sql import open_store
+
+async def main():
+    store = await open_store(sys.argv[1])
+    print("open", flush=True)
+    sys.stdin.readline()
+    for _ in range(250):
+        assert await store.remains("Heffalump") == []
+    os._exit(0)  # the log was none
+
+asyncio.run(main())
 """
 
 
@@ -80,3 +104,24 @@ async def test_what_is_erased_while_another_program_reads_for_long_leaves_the_lo
     while await store.remains(MARKER):
         await other.says("something else")
     await store.aclose()
+
+
+def test_the_log_is_looked_through_though_it_is_emptied_meanwhile(tmp_path: Path) -> None:
+    path = tmp_path / "keepmind.db"
+    looks = [sys.executable, "-c", LOOKING, str(path)]
+    empties = [sys.executable, "-c", EMPTYING, f"{path}-wal"]
+    with subprocess.Popen(looks, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as looking:
+        assert looking.stdout
+        assert looking.stdout.readline() == b"open\n"
+        with subprocess.Popen(empties) as emptying:
+            looking.communicate(b"\n")
+            emptying.kill()
+    assert looking.returncode == 0
+
+
+@pytest.mark.parametrize("at", [0, PIECE - len(MARKER), PIECE - 4, PIECE, 2 * PIECE - 1, 2 * PIECE + 7])
+async def test_a_text_is_found_wherever_it_stands_in_a_file(tmp_path: Path, at: int) -> None:
+    journal = tmp_path / "keepmind.db-journal"
+    async with aclosing(await open_store(str(tmp_path / "keepmind.db"))) as store:
+        await asyncio.to_thread(journal.write_bytes, bytes(at) + MARKER.encode() + bytes(9))
+        assert await store.remains(MARKER) == [f"the file {journal}"]
