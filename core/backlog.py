@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections import deque
+from collections import defaultdict, deque
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from itertools import islice
 from typing import Protocol
 from weakref import WeakValueDictionary
 
@@ -34,7 +33,7 @@ class Accept(Protocol):
 
 
 class Backlog:
-    """The chats in which a stopped process left something, until each is queued; at most `parallel` are at a time.
+    """The chats in which a stopped process left something, until each is queued; at most `parallel` of a platform are.
 
     The door of a chat is held while something said there is stored and queued.
     """
@@ -47,7 +46,7 @@ class Backlog:
         self._doors: WeakValueDictionary[ChatKey, asyncio.Lock] = WeakValueDictionary()
         self._looking = asyncio.Lock()
         self._left: dict[ChatKey, Unfinished] = {}
-        self._next: deque[ChatKey] = deque()
+        self._next: defaultdict[str, deque[ChatKey]] = defaultdict(deque)
         self._working: set[asyncio.Task[None]] = set()
         self._known: dict[tuple[ChatKey, str], None] = {}
 
@@ -88,21 +87,26 @@ class Backlog:
         async with self._looking:
             found = {chat: left for chat, left in (await self._store.unfinished()).items() if serves(chat)}
             self._left |= found
-        self._next.extend(found)
-        first = [await self._queued(chat) for chat in islice(found, self._parallel)]
-        working = asyncio.create_task(self._go_on(first))
-        self._working.add(working)
-        working.add_done_callback(self._working.discard)
+        for platform in {chat.platform: None for chat in found}:
+            await self._begin(platform, [chat for chat in found if chat.platform == platform])
         return sum(left.total for left in found.values())
 
-    async def _go_on(self, first: Sequence[Sequence[Entry]]) -> None:
-        await asyncio.gather(*map(self._follow, first))
+    async def _begin(self, platform: str, chats: Sequence[ChatKey]) -> None:
+        """Queue the first chats of a platform, and see to it that the others follow: no platform waits for another."""
+        self._next[platform].extend(chats)
+        first = [await self._queued(chat) for chat in chats[: self._parallel]]
+        working = asyncio.create_task(self._go_on(platform, first))
+        self._working.add(working)
+        working.add_done_callback(self._working.discard)
 
-    async def _follow(self, entries: Sequence[Entry]) -> None:
+    async def _go_on(self, platform: str, first: Sequence[Sequence[Entry]]) -> None:
+        await asyncio.gather(*(self._follow(platform, entries) for entries in first))
+
+    async def _follow(self, platform: str, entries: Sequence[Entry]) -> None:
         """Take up one chat after the other, each when the one before is done."""
         await _ended(entries)
-        while self._next:
-            chat = self._next.popleft()
+        while self._next[platform]:
+            chat = self._next[platform].popleft()
             if chat in self._left:
                 await self._try(chat)
 
@@ -173,7 +177,7 @@ class Backlog:
         if left := self._left.pop(old, None):
             there = self._left.get(new, Unfinished())
             self._left[new] = Unfinished(there.turns + left.turns, [*there.waiting, *left.waiting])
-            self._next.append(new)
+            self._next[new.platform].append(new)
 
     async def idle(self) -> None:
         """Wait until all that was left has been taken up."""

@@ -326,6 +326,7 @@ class Exchange:
         return reply
 
     async def _deliver(self, turn: Turn, choices: Sequence[Choice] = ()) -> Reply:
+        self._shared.outage.sending(self._chat)
         with timed(self._shared.meter, "deliver"):
             self.turn = turn = await self._stoppable(self._delivery.deliver(turn, choices))
         assert turn.answer is not None
@@ -458,6 +459,7 @@ class Exchange:
         return reply
 
     async def _apologise(self, sentence: str) -> Reply:
+        self._shared.outage.sending(self._chat)
         await self._delivery.say(Outgoing(self._chat, sentence))
         return self._unanswered(sentence)
 

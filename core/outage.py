@@ -34,6 +34,8 @@ class Outage:
         self._tried: set[ChatKey] = set()
         self._failed: dict[int, set[ChatKey]] = {id(model): set() for model in (models.usual, *models.others.values())}
         self._trying: asyncio.Task[None] | None = None
+        self._resuming: set[asyncio.Task[None]] = set()
+        self._sending: dict[ChatKey, asyncio.Event] = {}
         self._closed = False
 
     def is_everywhere(self) -> bool:
@@ -59,6 +61,11 @@ class Outage:
     def answered(self, chat: ChatKey) -> None:
         """Note that the model has answered in a chat."""
         self._failed_with(chat).clear()
+
+    def sending(self, chat: ChatKey) -> None:
+        """Note that all that is left to do for a turn is to send something, however long its platform is away."""
+        if chat in self._sending:
+            self._sending[chat].set()
 
     def __iter__(self) -> Iterator[ChatKey]:
         return iter(list(self._held))
@@ -109,20 +116,31 @@ class Outage:
                 yield chat
 
     async def _try(self, chat: ChatKey) -> None:
+        """Take up a chat, and wait until that ends, or until there is something to send: others don't wait for that."""
         self._tried.add(chat)
+        self._sending[chat] = sending = asyncio.Event()
+        resuming = asyncio.create_task(self._resume(chat))
+        self._resuming.add(resuming)
+        resuming.add_done_callback(self._resuming.discard)
+        resuming.add_done_callback(lambda _: sending.set())
+        await sending.wait()
+
+    async def _resume(self, chat: ChatKey) -> None:
         try:
             await self.resume(chat)
         except Exception as error:  # whatever one chat meets, the others are tried
             logger.warning("what waits in %s can't be taken up: %s", chat, type(error).__name__)
         finally:
             self._tried.discard(chat)
+            self._sending.pop(chat, None)
 
     async def aclose(self) -> None:
         """Try no more; what waits is taken up at the next start."""
         self._closed = True
-        if self._trying is not None:
-            self._trying.cancel()
-            await asyncio.wait([self._trying])
+        for task in (self._trying, *self._resuming):
+            if task is not None:
+                task.cancel()
+                await asyncio.wait([task])
 
 
 async def _nothing(chat: ChatKey) -> None:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 
+from core.bot import Ports, build
 from core.exchange import Limits
-from core.messages import ChatKey
-from tests.driving import hold, until
-from tests.fakes import World
+from core.messages import ChatKey, Person
+from tests.driving import HeldAdapter, hold, until
+from tests.fakes import WordCounter, World
 
 CHATS = [f"chat {n}" for n in range(20)]
 PARALLEL = 3
@@ -112,3 +114,22 @@ async def test_a_bot_told_to_stop_takes_up_no_more_and_the_next_start_does() -> 
     await world.restart().recover()
     await world.engine.idle()
     assert sorted(world.adapter.texts()) == sorted(f"You said: one in {chat}" for chat in CHATS)
+
+
+async def test_a_platform_that_takes_nothing_holds_up_no_other() -> None:
+    world = await left("one")
+    for n in range(2 * PARALLEL):
+        there = replace(world.message(f"one there {n}"), chat=ChatKey("other", str(n)), sender=Person("other", str(n)))
+        await world.store.receive(there)
+    away = HeldAdapter(0)
+    away.platform = "other"
+    ports = Ports(world.store, world.llm, WordCounter(), world.clock, [away, world.adapter])
+    engine = build(world.bot, ports, allowed=["test:*", "other:*"], limits=Limits(parallel=1))
+    await engine.recover("other")
+    await away.held.wait()
+    await engine.recover("test")
+    await until(lambda: len(world.adapter.shown) == len(CHATS))
+    assert away.shown == []
+    away.free.set()
+    await engine.idle()
+    assert len(away.shown) == 2 * PARALLEL

@@ -17,7 +17,7 @@ from core.messages import ChatKey
 from core.personas import Persona
 from core.store import Job
 from core.tools import tool
-from tests.driving import ANNA, BOB, turns, until, waits
+from tests.driving import ANNA, BOB, HeldAdapter, turns, until, waits
 from tests.fakes import HeldClock, ScriptedLLM, World, calling, echo
 
 CLUB = ChatKey("test", "club")
@@ -299,3 +299,18 @@ async def test_the_age_is_that_of_the_newest_message(world: World) -> None:
     await waits(world, 2 * 3600)
     await is_back(world)
     assert world.adapter.texts()[-1] == "You said: one"
+
+
+async def test_nobody_waits_for_an_answer_that_another_s_platform_does_not_take() -> None:
+    adapter = HeldAdapter(2)
+    world = World(adapter=adapter)
+    usual, world.llm.answer = world.llm.answer, lambda _: LLMUnavailable("down")
+    assert [await world.said("one"), await world.said("two", "bob")] == [sentences.WAITS] * 2
+    world.llm.answer = usual
+    await adapter.held.wait()
+    await until(lambda: len(adapter.shown) == 3)
+    assert adapter.shown[2].out.text.startswith("You said: ")
+    adapter.free.set()
+    await world.engine.idle()
+    assert (adapter.texts(ANNA)[1:], adapter.texts(BOB)[1:]) == (["You said: one"], ["You said: two"])
+    assert await world.store.open_turns() == []
