@@ -89,10 +89,12 @@ class Bot:
             _, log = await asyncio.wait_for(process.communicate(), 20)
             assert process.returncode in (0, -signal.SIGKILL), log.decode()
             assert not any(value in log.decode() for name, value in self.settings.items() if "TOKEN" in name)
-        finally:
+        except BaseException:
             if process.returncode is None:
                 process.kill()
-                await process.wait()
+            _, log = await process.communicate()
+            print(log.decode())  # shown with what failed
+            raise
 
     async def chat(self, *lines: str, chat: str = "demo", more: tuple[str, ...] = ()) -> list[str]:
         """Say lines in a chat; give the lines printed. The process must end well."""

@@ -6,7 +6,7 @@ import asyncio
 import os
 import signal
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -48,7 +48,11 @@ class Forks:
         """Start a process that dies `later` seconds after a step is reached for the given time."""
         assert self._parent.stdin
         self._parent.stdin.write(f"{times} {later} {step}\n".encode())
-        return await self._started.get()
+        started, ended = asyncio.create_task(self._started.get()), asyncio.create_task(self._parent.wait())
+        await asyncio.wait({started, ended}, return_when=asyncio.FIRST_COMPLETED)
+        assert started.done(), f"what starts processes ended with {ended.result()}"
+        ended.cancel()
+        return started.result()
 
     async def listen(self) -> None:
         """Take in what is told of the processes."""
@@ -73,6 +77,7 @@ async def forks(bot: Bot, platform: str) -> AsyncIterator[Forks]:
     try:
         yield started
     finally:
-        os.killpg(parent.pid, signal.SIGKILL)
+        with suppress(ProcessLookupError):  # it has ended by itself
+            os.killpg(parent.pid, signal.SIGKILL)
         await parent.wait()
         await listening
