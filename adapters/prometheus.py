@@ -16,6 +16,8 @@ from core.prices import Prices
 from core.prompt import Row
 
 _SECONDS = (0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
+_MODELS = 100
+"""How many models are counted by their names."""
 _TOKENS = (100, 300, 1_000, 3_000, 10_000, 30_000, 100_000)
 Ready = Callable[[], Awaitable[str]]
 """Gives what keeps the bot from serving, in words; empty when nothing does. May raise KeepmindError instead."""
@@ -30,6 +32,7 @@ class PrometheusMeter:
     def __init__(self, prices: Prices = Prices()) -> None:  # noqa: B008 -- frozen
         self._prices = prices
         self.registry = CollectorRegistry()
+        self._models: set[str] = set()
         self._turns = self._histogram("turn_seconds", "Turns.", "platform outcome", _SECONDS)
         self._parts = self._histogram("part_seconds", "Parts of answering.", "part", _SECONDS)
         self._prompts = self._histogram("prompt_tokens", "Tokens of prompts.", "section", _TOKENS)
@@ -71,10 +74,17 @@ class PrometheusMeter:
         """Count a request to the model, and its tokens."""
         self._asked.labels(purpose, outcome).observe(seconds)
         if usage is not None:
+            name = self._named(model)
             for kind in ("prompt", "completion", "cached"):
-                self._tokens.labels(purpose, model, kind).inc(getattr(usage, kind))
+                self._tokens.labels(purpose, name, kind).inc(getattr(usage, kind))
             if price := self._prices.known(model):
-                self._cost.labels(purpose, model).inc(max(price.of(usage), 0))
+                self._cost.labels(purpose, name).inc(max(price.of(usage), 0))
+
+    def _named(self, model: str) -> str:
+        """Give the name under which a model is counted: a server may give each answer another, without end."""
+        if len(self._models) < _MODELS:
+            self._models.add(model)
+        return model if model in self._models else "others"
 
     def chunk(self, platform: str, outcome: str) -> None:
         """Count what became of a chunk."""

@@ -55,7 +55,7 @@ def to_message(message: Message, me: User, text: str | None = None, *, addressed
         private=is_private(message.chat),
         addressed=addressed,
         anonymous=_is_anonymous(message),
-        language=(sender.language_code or "") if sender else "",
+        language=language_of(sender),
         quote=_quote(message, me),
         forwarded=_origin(message.forward_origin) if message.forward_origin else "",
     )
@@ -78,11 +78,16 @@ def to_press(
         sender=Person(PLATFORM, str(query.from_user.id)),
         text=command,
         sent_at=at,
-        name=query.from_user.full_name,
+        name=str(query.from_user.full_name),
         private=said_in is None and is_private(shown.chat),
         pressed=str(shown.message_id) if is_private(shown.chat) else "",
-        language=query.from_user.language_code or "",
+        language=language_of(query.from_user),
     )
+
+
+def language_of(user: User | None) -> str:
+    """Give the language of somebody's app; empty where Telegram does not tell."""
+    return str(user.language_code or "") if user else ""
 
 
 def is_private(chat: Chat) -> bool:
@@ -92,7 +97,7 @@ def is_private(chat: Chat) -> bool:
 
 def words(message: Message) -> str:
     """Give what a message says in words, empty when it has none."""
-    return message.text or message.caption or _place(message) or _contact(message)
+    return str(message.text or message.caption or _place(message) or _contact(message))
 
 
 def _place(message: Message) -> str:
@@ -128,8 +133,8 @@ def is_bots(message: Message) -> bool:
 
 def _name(message: Message) -> str:
     if message.sender_chat or not message.from_user:
-        return message.author_signature or (message.sender_chat or message.chat).effective_name or ""
-    return message.from_user.full_name
+        return str(message.author_signature or (message.sender_chat or message.chat).effective_name or "")
+    return str(message.from_user.full_name)
 
 
 def replied(message: Message) -> Message | None:
@@ -139,7 +144,7 @@ def replied(message: Message) -> Message | None:
 
 
 def _quote(message: Message, me: User) -> Quote | None:
-    chosen = message.quote.text if message.quote else ""
+    chosen = str(message.quote.text) if message.quote else ""
     earlier = replied(message)
     if earlier is not None:
         own = earlier.from_user is not None and earlier.from_user.id == me.id
@@ -163,4 +168,4 @@ def _origin(origin: MessageOrigin) -> str:
         name = origin.sender_chat.effective_name
     elif isinstance(origin, MessageOriginChannel):
         name = origin.chat.effective_name
-    return name or "somebody"
+    return str(name or "somebody")

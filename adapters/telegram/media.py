@@ -23,13 +23,14 @@ def wanted(message: Message) -> Wanted | None:
         photo = _best(message.photo)
         return Wanted("image", photo.file_id, "", "image/jpeg", photo.file_size or 0)
     if voice := message.voice:
-        return Wanted("audio", voice.file_id, "voice.ogg", voice.mime_type or "audio/ogg", voice.file_size or 0)
+        return Wanted("audio", voice.file_id, "voice.ogg", str(voice.mime_type or "audio/ogg"), voice.file_size or 0)
     if audio := message.audio:
-        name = audio.file_name or "audio.mp3"
-        return Wanted("audio", audio.file_id, name, audio.mime_type or "audio/mpeg", audio.file_size or 0)
+        name = str(audio.file_name or "audio.mp3")
+        return Wanted("audio", audio.file_id, name, str(audio.mime_type or "audio/mpeg"), audio.file_size or 0)
     if (file := message.document) and not message.animation:
-        kind: Literal["image", "file"] = "image" if file.mime_type in IMAGES else "file"
-        return Wanted(kind, file.file_id, file.file_name or "", file.mime_type or "", file.file_size or 0)
+        media_type = str(file.mime_type or "")
+        kind: Literal["image", "file"] = "image" if media_type in IMAGES else "file"
+        return Wanted(kind, file.file_id, str(file.file_name or ""), media_type, file.file_size or 0)
     return None
 
 

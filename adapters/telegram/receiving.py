@@ -16,7 +16,16 @@ from telegram.error import TelegramError
 from adapters.telegram import sentences
 from adapters.telegram.buttons import Buttons
 from adapters.telegram.commands import Names
-from adapters.telegram.conversion import PLATFORM, is_private, replied, to_key, to_message, to_press, words
+from adapters.telegram.conversion import (
+    PLATFORM,
+    is_private,
+    language_of,
+    replied,
+    to_key,
+    to_message,
+    to_press,
+    words,
+)
 from adapters.telegram.groups import Groups, is_command
 from adapters.telegram.media import Files, is_unreadable, unreadable, wanted
 from adapters.telegram.moves import Moves
@@ -155,7 +164,7 @@ class Receiver:
 
     async def _hush(self, query: CallbackQuery, *, known: bool) -> None:
         """Let the app stop waiting for the button; who may not press it is shown so, for a moment."""
-        with suppress(TelegramError), speaking(query.from_user.language_code or self._engine.language):
+        with suppress(TelegramError), speaking(language_of(query.from_user) or self._engine.language):
             await self._bot.answer_callback_query(query.id, None if known else spoken(sentences.NO_BUTTON))
 
     async def _member(self, change: ChatMemberUpdated, update_id: int) -> None:
@@ -171,7 +180,7 @@ class Receiver:
             "",
             change.date.astimezone(UTC),
             private=False,
-            language=change.from_user.language_code or "",
+            language=language_of(change.from_user),
         )
         if mode == OFF or not await self._engine.access.may_speak(joined):
             return

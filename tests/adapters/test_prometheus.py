@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import socket
 
 import aiohttp
@@ -13,7 +14,7 @@ from core.bot import Ports, build
 from core.errors import ConfigError, LLMRejected, StoreError
 from core.llm import Completion, Usage
 from core.prices import Price, Prices
-from tests.fakes import ScriptedLLM, WordCounter, World
+from tests.fakes import START, ScriptedLLM, WordCounter, World
 
 
 async def looked(port: int, path: str = "/metrics") -> tuple[int, str]:
@@ -57,6 +58,30 @@ async def test_what_requests_cost_is_counted_where_the_price_is_known() -> None:
         _, text = await looked(port)
     assert 'keepmind_cost_total{model="oracle-2",purpose="answer"} 1.75' in text
     assert 'keepmind_cost_total{model="other"' not in text
+
+
+async def test_a_server_that_names_its_model_anew_each_time_makes_no_end_of_numbers() -> None:
+    meter = PrometheusMeter()
+    for number in range(1000):
+        meter.asked("answer", f"oracle-{number}", "stop", 1.0, Usage(10, 1))
+    async with served(meter, nothing_wrong, "127.0.0.1", 0) as port:
+        _, text = await looked(port)
+    assert 'keepmind_model_tokens_total{kind="prompt",model="others",purpose="answer"} 9000.0' in text
+    assert text.count("keepmind_model_tokens_total{") == 303
+
+
+async def test_what_is_said_incognito_is_in_no_measure_statistic_or_log(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    meter = PrometheusMeter()
+    world = metered(World(), meter)
+    for text in ("/incognito", "I went to zanzibar", "/nosuch zanzibar", "/memory set city zanzibar", "/usage"):
+        await world.say(text, name="zanzibar")
+    async with served(meter, nothing_wrong, "127.0.0.1", 0) as port:
+        _, text = await looked(port)
+    assert 'keepmind_turn_seconds_count{outcome="delivered",platform="test"} 1.0' in text
+    assert "zanzibar" not in text + caplog.text
+    assert [one.person for one in await world.store.spent(START.date())] == [None]
+    assert (await world.store.days(START, count=1))[0].people == 0
 
 
 async def test_failures_are_counted_by_their_kind() -> None:

@@ -38,6 +38,7 @@ def _message(**more: Any) -> dict[str, Any]:
     return {"message_id": 5, "date": DATE, "chat": HOME, "from": ANN, **more}
 
 
+FILE = {"file_id": "s", "file_unique_id": "t", "is_animated": False, "is_video": False}
 SHOWN = _message(**{"from": BOT, "text": "Sure?", "chat": HOME})
 UPDATES: list[dict[str, Any]] = [
     {"update_id": 1, "message": _message(text="hello")},
@@ -88,6 +89,58 @@ UPDATES: list[dict[str, Any]] = [
         },
     },
     {"update_id": 10, "message": _message(chat=CLUB, migrate_from_chat_id=-5)},
+    {
+        "update_id": 11,
+        "message": _message(
+            chat=CLUB,
+            text="@a_bot so?",
+            entities=[{"type": "mention", "offset": 0, "length": 6}],
+            external_reply={"origin": {"type": "hidden_user", "date": DATE, "sender_user_name": "H"}, "chat": HOME},
+            via_bot=BOT,
+            sender_chat=CLUB,
+        ),
+    },
+    {"update_id": 12, "message": _message(voice={"file_id": "o", "file_unique_id": "p", "duration": 3})},
+    {"update_id": 13, "message": _message(sticker=FILE | {"width": 1, "height": 1, "type": "regular", "emoji": "x"})},
+    {
+        "update_id": 14,
+        "message": _message(
+            poll={
+                "id": "1",
+                "question": "?",
+                "options": [{"text": "a", "voter_count": 0, "persistent_id": "1"}],
+                "type": "quiz",
+            },
+            story={"chat": HOME, "id": 1},
+        ),
+    },
+    {
+        "update_id": 15,
+        "message": _message(
+            chat=CLUB,
+            new_chat_members=[BOT, ANN],
+            left_chat_member=BOT,
+            pinned_message=SHOWN,
+            forum_topic_created={"name": "T"},
+        ),
+    },
+    {"update_id": 16, "edited_channel_post": _message(chat=CLUB, sender_chat=CLUB, text="a", edit_date=DATE)},
+    {
+        "update_id": 17,
+        "message_reaction": {
+            "chat": CLUB,
+            "message_id": 5,
+            "user": ANN,
+            "date": DATE,
+            "old_reaction": [],
+            "new_reaction": [{"type": "emoji", "emoji": "👍"}],
+        },
+    },
+    {"update_id": 18, "inline_query": {"id": "1", "from": ANN, "query": "q", "offset": ""}},
+    {"update_id": 19, "poll_answer": {"poll_id": "1", "user": ANN, "option_ids": [0], "option_persistent_ids": ["1"]}},
+    {"update_id": 20, "chat_join_request": {"chat": CLUB, "from": ANN, "user_chat_id": 42, "date": DATE}},
+    {"update_id": 21, "business_message": _message(business_connection_id="b", text="hi")},
+    {"update_id": 22, "of_later_days": {"id": 1}},
 ]
 
 
@@ -118,9 +171,20 @@ class Line:
         await self.receiver.aclose()
 
     async def is_open(self) -> bool:
+        """Tell whether somebody else is answered in private and in the group."""
         self.world.adapter.shown.clear()
-        await self.take([{"update_id": 99, "message": _message(message_id=99, text="still there?")}])
-        return "You said: still there?" in self.world.adapter.texts(ChatKey("telegram", "42"))
+        bob = ANN | {"id": 43, "first_name": "Bob"}
+        asked = {"text": "@a_bot still there?", "entities": [{"type": "mention", "offset": 0, "length": 6}]}
+        group = CLUB | {"is_forum": False}
+        await self.take(
+            [
+                {"update_id": 98, "message": _message(message_id=98, text="still there?")},
+                {"update_id": 99, "message": _message(message_id=99, chat=group, **asked) | {"from": bob}},
+            ]
+        )
+        texts = self.world.adapter.texts
+        there = texts(ChatKey("telegram", "-1001"))
+        return "You said: still there?" in texts(ChatKey("telegram", "42")) and "still there?" in "".join(there)
 
 
 @given(st.lists(spoilt(*UPDATES), min_size=1, max_size=4))
@@ -134,6 +198,17 @@ async def _hold(caplog: pytest.LogCaptureFixture, updates: list[Any]) -> None:
     with caplog.at_level(logging.INFO):
         await line.take(updates)
         assert await line.is_open()
+
+
+@pytest.mark.parametrize("odd", [7, 1.5, [7], {"7": 7}])
+def test_what_should_be_words_and_is_not_costs_a_group_nothing(caplog: pytest.LogCaptureFixture, odd: object) -> None:
+    said = _message(chat=CLUB | {"is_forum": False}, caption="@a_bot hi")
+    said |= {"caption_entities": [{"type": "mention", "offset": 0, "length": 6}], "from": ANN | {"first_name": odd}}
+    said["forward_origin"] = {"type": "hidden_user", "date": DATE, "sender_user_name": odd}
+    said["document"] = FILE | {"file_name": odd, "mime_type": odd}
+    press = {"id": "1", "from": ANN | {"language_code": odd}, "chat_instance": "1", "data": "#1", "message": SHOWN}
+    asyncio.run(_hold(caplog, [{"update_id": 1, "message": said}, {"update_id": 2, "callback_query": press}]))
+    assert "met a bug" not in caplog.text
 
 
 @pytest.mark.soak
