@@ -402,8 +402,11 @@ class Exchange:
         async def keep(changes: Sequence[Change]) -> None:
             if not changes:
                 return
-            if conversation.person is None or conversation.settings.memory == "off":
+            chosen = conversation.settings.memory
+            if conversation.person is None or chosen == "off":
                 raise StoreError("this person's memory is off")
+            if (await shared.store.settings(conversation.person)).memory != chosen:
+                raise StoreError("this person has chosen anew meanwhile what is remembered")
             if draft.asking:
                 self._proposed.extend(changes)
                 return

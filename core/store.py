@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any, Literal, NamedTuple, Protocol
@@ -389,8 +389,13 @@ class ConversationStore(Protocol):
         """Give what a person chose; the defaults for one not seen before."""
         ...
 
-    async def set_settings(self, person: Person, settings: PersonSettings) -> None:
-        """Store what a person chose."""
+    async def choose(
+        self, person: Person, chosen: Callable[[PersonSettings], PersonSettings], *, turn: Turn | None = None
+    ) -> None:
+        """Change what a person chose: `chosen` makes it of what it is at this moment.
+
+        Raises StaleEpoch when `turn` is erased, or began in an older epoch.
+        """
         ...
 
     async def note(self, person: Person, scope: str, note: Note, *, turn: Turn | None = None) -> None:

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from adapters.inmemory.state import Rows
@@ -30,11 +30,7 @@ class Known(Rows):
     ) -> None:
         await asyncio.sleep(0)
         person, scope, changes = storable((person, scope, tuple(changes)))
-        for since in (turn, seen):
-            if since is not None and self._chat(storable(since.chat)).epoch != since.epoch:
-                raise StaleEpoch("The chat was stopped or cleared since this was learned.")
-        if turn is not None and turn.id not in self._turns:
-            raise StaleEpoch("The turn that taught this was erased.")
+        self._check_wanted(turn, seen)
         for change in changes:
             if not self._applied(person, scope, change):
                 self._apply(person, scope, change)
@@ -81,9 +77,20 @@ class Known(Rows):
         await asyncio.sleep(0)
         return self._settings.get(storable(person), PersonSettings())
 
-    async def set_settings(self, person: Person, settings: PersonSettings) -> None:
+    async def choose(
+        self, person: Person, chosen: Callable[[PersonSettings], PersonSettings], *, turn: Turn | None = None
+    ) -> None:
         await asyncio.sleep(0)
-        self._settings[storable(person)] = storable(settings)
+        self._check_wanted(turn)
+        key = storable(person)
+        self._settings[key] = storable(chosen(self._settings.get(key, PersonSettings())))
+
+    def _check_wanted(self, turn: Turn | None, seen: Conversation | None = None) -> None:
+        for since in (turn, seen):
+            if since is not None and self._chat(storable(since.chat)).epoch != since.epoch:
+                raise StaleEpoch("The chat was stopped or cleared since this was learned.")
+        if turn is not None and turn.id not in self._turns:
+            raise StaleEpoch("The turn that taught this was erased.")
 
     async def scopes(self, person: Person) -> Sequence[str]:
         await asyncio.sleep(0)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from sqlalchemy import bindparam, delete, select
@@ -86,11 +86,7 @@ def apply(
     seen: Conversation | None = None,
 ) -> None:
     """Store changes, each call once, if the turn that made them is still wanted."""
-    for since in (turn, seen):
-        if since is not None and tx.value(EPOCH, chat=chat_key(since.chat)) not in (None, since.epoch):
-            raise StaleEpoch("The chat was stopped or cleared since this was learned.")
-    if turn is not None and tx.value(THERE, turn=turn.id) is None:
-        raise StaleEpoch("The turn that taught this was erased.")
+    _check_wanted(tx, turn, seen)
     key = person_key(person)
     for change in changes:
         _apply(tx, key, storable(scope), change)
@@ -148,6 +144,22 @@ def to_change(row: Row) -> Change:
 def settings(tx: Transaction, person: Person) -> PersonSettings:
     """Read what a person chose."""
     return to_settings(tx.value(SETTINGS, person=person_key(person)))
+
+
+def choose(
+    tx: Transaction, person: Person, chosen: Callable[[PersonSettings], PersonSettings], turn: Turn | None = None
+) -> None:
+    """Change what a person chose, if the turn for which it is changed is still wanted."""
+    _check_wanted(tx, turn)
+    set_settings(tx, person, chosen(settings(tx, person)))
+
+
+def _check_wanted(tx: Transaction, turn: Turn | None, seen: Conversation | None = None) -> None:
+    for since in (turn, seen):
+        if since is not None and tx.value(EPOCH, chat=chat_key(since.chat)) not in (None, since.epoch):
+            raise StaleEpoch("The chat was stopped or cleared since this was learned.")
+    if turn is not None and tx.value(THERE, turn=turn.id) is None:
+        raise StaleEpoch("The turn that taught this was erased.")
 
 
 def set_settings(tx: Transaction, person: Person, chosen: PersonSettings) -> None:

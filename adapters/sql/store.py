@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date, datetime
 from typing import Any, Literal
@@ -221,8 +221,10 @@ class SqlStore:
     async def settings(self, person: Person) -> PersonSettings:
         return await self._database.single(facts.settings, person)
 
-    async def set_settings(self, person: Person, settings: PersonSettings) -> None:
-        await self._database.write(facts.set_settings, person, settings)
+    async def choose(
+        self, person: Person, chosen: Callable[[PersonSettings], PersonSettings], *, turn: Turn | None = None
+    ) -> None:
+        await self._database.write(facts.choose, person, chosen, turn)
 
     async def scopes(self, person: Person) -> Sequence[str]:
         return await self._database.read(facts.scopes, person)

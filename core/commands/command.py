@@ -72,8 +72,7 @@ class Context:
 
     async def choose(self, **chosen: Any) -> None:
         """Change what the caller chose about their memory: fields of PersonSettings."""
-        settings = await self.store.settings(self.person)
-        await self.store.set_settings(self.person, replace(settings, **chosen))
+        await self.store.choose(self.person, lambda settings: replace(settings, **chosen))
 
 
 @dataclass(frozen=True)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence, Set
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime, tzinfo
 from typing import Literal
 
-from core.conversation import Conversation, State, Turn
+from core.conversation import Conversation, PersonSettings, State, Turn
 from core.draft import SHORT_FORMS, FactDraft, FactRules, Words
-from core.errors import ToolError
+from core.errors import StaleEpoch, ToolError
 from core.facts import Fact, Writer
 from core.llm import LLM
 from core.memory import extraction, summary
@@ -171,9 +172,14 @@ class Profile(Memory):
 
     async def _looked_at(self, person: Person, turns: Sequence[Turn], work: Compaction) -> None:
         """Note that what was said up to here has had its second look."""
-        settings = await work.store.settings(person)
-        since = max([t.at for t in turns] + ([settings.since] if settings.since else []))
-        await work.store.set_settings(person, replace(settings, since=since))
+        latest = max(turns, key=lambda turn: turn.at)
+
+        def looked_at(settings: PersonSettings) -> PersonSettings:
+            return replace(settings, since=max(latest.at, settings.since or latest.at))
+
+        here = await work.store.load(latest.chat)
+        with suppress(StaleEpoch):  # who was erased meanwhile is not known again for it
+            await work.store.choose(person, looked_at, turn=replace(latest, epoch=here.epoch))
 
     async def _fill_gaps(self, turn: Turn, said: Sequence[Proposed], found: Set[str], work: Compaction) -> set[str]:
         """Write what is neither known nor was known before: that is newer, or was taken back; give the keys written."""

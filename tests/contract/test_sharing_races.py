@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Coroutine, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from inspect import iscoroutinefunction
 from itertools import count
@@ -22,6 +22,7 @@ from core.memory.profile import Profile
 from core.memory.window import WindowLimits
 from core.messages import Person, Reply
 from core.store import ConversationStore
+from tests.driving import until
 from tests.fakes import START, FakeAdapter, ScriptedLLM, World
 
 OWN, LINKED, OFF = "Zqown", "Zqlinked", "Zqhidden"
@@ -38,13 +39,14 @@ TAKEN = {
 
 @dataclass
 class Meanwhile:
-    """A store before whose call with a number something is begun elsewhere, while it goes on."""
+    """A store before whose call with a number something is begun elsewhere, while it goes on, or `waits` for that."""
 
     store: ConversationStore
     at: int
     begin: Callable[[], Coroutine[None, None, Reply | None]]
     calls: Iterator[int] | None = None
     going: asyncio.Task[Reply | None] | None = None
+    waits: bool = False
 
     def __getattr__(self, name: str) -> Any:
         method = getattr(self.store, name)
@@ -56,6 +58,8 @@ class Meanwhile:
                 self.going = asyncio.create_task(self.begin())
                 for _ in range(self.at % 5):
                     await asyncio.sleep(0)
+                if self.waits:
+                    await self.going
             return await method(*given, **named)
 
         return call
@@ -109,7 +113,7 @@ class Place:
         """Say something in the group; give what the model was asked then."""
         before = len(self.llm.requests)
         await self.world.say(f"I say {word}", who, "club", group=True)
-        asked = [r for r in self.llm.requests[before:] if f"I say {word}" in r.messages[-1].content]
+        asked = [r for r in self.llm.requests[before:] if any(f"I say {word}" in m.content for m in r.messages)]
         return "\n".join(m.content for r in asked for m in r.messages)
 
 
@@ -147,3 +151,41 @@ async def test_what_is_taken_back_is_in_no_prompt_that_is_composed_afterwards(
             return
         for who in ("anna", "other", "bob"):
             await store.erase_person(Person("test", who))
+
+
+async def chosen_before_call(store: ConversationStore, at: int) -> bool:
+    """Choose while the clock takes its second look at what Anna said; say whether the calls went that far."""
+
+    async def share() -> None:
+        await store.choose(Person("test", "anna"), lambda settings: replace(settings, share=True))
+
+    place = Place(store, at, "")
+    await place.world.say("I like chess")
+    place.world.clock.time += timedelta(hours=1)
+    place.meanwhile.calls, place.meanwhile.begin, place.meanwhile.waits = count(), share, True
+    await place.world.engine.compactor.tick()
+    await place.world.settle()
+    await place.world.engine.aclose()
+    assert place.llm.of("extract"), "the second look was taken"
+    return place.meanwhile.going is not None
+
+
+async def test_what_is_chosen_while_a_second_look_is_taken_stays_chosen(store: ConversationStore) -> None:
+    for at in count():
+        began = await chosen_before_call(store, at)
+        assert (await store.settings(Person("test", "anna"))).share is began
+        if not began:
+            assert at > 10, "it was chosen between many calls"
+            return
+        await store.erase_person(Person("test", "anna"))
+
+
+async def test_a_fact_is_not_saved_once_its_person_wants_none_saved(store: ConversationStore) -> None:
+    place = Place(store, 0, "/memory off")
+    place.llm.gate = asyncio.Event()
+    going = asyncio.create_task(place.composed("anna", "chess"))
+    await until(lambda: place.llm.requests)
+    assert await place.take_back()
+    place.llm.gate.set()
+    assert "NOT saved" in await going
+    assert dict(await store.known(Person("test", "anna"), "test:club")) == {}

@@ -92,7 +92,7 @@ async def test_begin_refuses_what_was_never_received_or_does_not_wait(store: Con
 
 async def test_open_begins_and_loads_with_the_new_turn_last(store: ConversationStore) -> None:
     talk = Talk(store)
-    await store.set_settings(ANN, PersonSettings(memory="ask"))
+    await store.choose(ANN, lambda _: PersonSettings(memory="ask"))
     await talk.says("one")
     arrived = await talk.arrives("two")
     conversation, turn = await store.open([arrived], tokens=7, at=arrived.sent_at)

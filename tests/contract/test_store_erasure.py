@@ -165,7 +165,7 @@ async def a_life(store: ConversationStore) -> tuple[Talk, Talk]:
     await store.apply(ANN, PRIVATE, [change("1", fact("city", MARKER))])
     await store.apply(ANN, GROUP.scope, [change("2", fact("city", MARKER, turn=turn), turn=turn)])
     await store.apply(BOB, GROUP.scope, [change("3", fact("name", "Bob", turn=bob), turn=bob)])
-    await store.set_settings(ANN, PersonSettings(language=MARKER))
+    await store.choose(ANN, lambda _: PersonSettings(language=MARKER))
     await store.enqueue(Job("look", f"{ANN}#{MARKER}", START))
     return private, group
 

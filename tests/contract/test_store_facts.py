@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
+from typing import Any
 
 import pytest
 
@@ -169,10 +170,27 @@ async def test_an_edit_withdraws_what_its_words_no_longer_say(store: Conversatio
 async def test_settings_are_the_defaults_until_they_are_chosen(store: ConversationStore) -> None:
     assert await store.settings(ANN) == PersonSettings()
     chosen = PersonSettings(memory="ask", language="fr", zone="Europe/Paris")
-    await store.set_settings(ANN, PersonSettings(memory="off"))
-    await store.set_settings(ANN, chosen)
+    await store.choose(ANN, lambda _: PersonSettings(memory="off"))
+    await store.choose(ANN, lambda _: chosen)
     assert await store.settings(ANN) == chosen == (await store.load(PRIVATE_CHAT, ANN)).settings
     assert await store.settings(BOB) == PersonSettings()
+
+
+async def test_what_is_chosen_at_the_same_time_is_all_chosen(store: ConversationStore) -> None:
+    chosen: list[dict[str, Any]] = [{"share": True}, {"incognito": True}, {"memory": "off"}, {"language": "ru"}]
+    await asyncio.gather(*(store.choose(ANN, lambda now, one=one: replace(now, **one)) for one in chosen))  # type: ignore[misc]
+    assert await store.settings(ANN) == PersonSettings("off", "ru", incognito=True, share=True)
+
+
+async def test_nothing_is_chosen_for_a_turn_that_is_no_longer_wanted(store: ConversationStore) -> None:
+    turn = await Talk(store).says("hello")
+    await store.erase_person(ANN)
+    with pytest.raises(StaleEpoch):
+        await store.choose(ANN, lambda now: replace(now, share=True), turn=turn)
+    epoch = (await store.load(turn.chat)).epoch
+    with pytest.raises(StaleEpoch):
+        await store.choose(ANN, lambda now: replace(now, share=True), turn=replace(turn, epoch=epoch))
+    assert await store.settings(ANN) == PersonSettings()
 
 
 async def test_people_are_those_who_spoke_in_exactly_this_chat(store: ConversationStore) -> None:

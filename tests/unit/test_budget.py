@@ -100,8 +100,7 @@ async def test_days_are_those_of_the_operator_s_time_zone() -> None:
 async def test_a_person_is_told_the_time_in_their_own_zone() -> None:
     world = World(llm=taking(100), budget=of(person=100))
     await world.say("one")
-    settings = await world.store.settings(Person("test", "anna"))
-    await world.store.set_settings(Person("test", "anna"), replace(settings, zone="Europe/Moscow"))
+    await world.store.choose(Person("test", "anna"), lambda settings: replace(settings, zone="Europe/Moscow"))
     assert "2026-03-02 03:00" in await world.said("two")
 
 

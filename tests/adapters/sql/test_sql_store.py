@@ -83,7 +83,7 @@ async def test_nothing_erased_is_left_in_the_file_or_its_log(path: Path, store: 
     await talk.folds(0, 20, MARKER)
     await talk.arrives(MARKER)
     await store.apply(ANN, PRIVATE, [change(str(n), fact(f"k{n}", MARKER)) for n in range(30)])
-    await store.set_settings(ANN, PersonSettings(language=MARKER))
+    await store.choose(ANN, lambda _: PersonSettings(language=MARKER))
     assert MARKER.encode() in bytes_on_disk(path)
     await store.erase_person(ANN)
     await store.erase_chat(GROUP)
@@ -106,7 +106,8 @@ async def test_what_another_program_writes_is_seen_at_once(store: SqlStore, othe
         answered = await theirs.says(f"theirs {n}")
         await other.progress(answered.id, chunk=3, preview="9", state=State.DELIVERED)
         await other.apply(ANN, PRIVATE, [change(f"call {n}", fact(f"key_{n}", "x"))])
-        await other.set_settings(ANN, PersonSettings(language=f"l{n}"))
+        chosen = PersonSettings(language=f"l{n}")
+        await other.choose(ANN, lambda _, chosen=chosen: chosen)  # type: ignore[misc]
         assert await store.load(PRIVATE_CHAT, ANN) == await other.load(PRIVATE_CHAT, ANN)
     await theirs.folds(0, 3)
     await other.edit(PRIVATE_CHAT, "5", "edited")

@@ -120,7 +120,7 @@ async def _fill(store: SqlStore) -> None:
     await talk.arrives("and this waits")
     name = fact("name", "Ann", turn=turns[0])
     await store.apply(ANN, PRIVATE, [change("1", name, turn=turns[0])], turn=turns[0])
-    await store.set_settings(ANN, PersonSettings(memory="ask"))
+    await store.choose(ANN, lambda _: PersonSettings(memory="ask"))
     await store.name(PRIVATE_CHAT, {turns[0].id: ["Rome"]})
     await store.note(ANN, PRIVATE, Note("todo:Todo", "todo", "buy milk", str(PRIVATE_CHAT), turns[0].id))
     for kind, key in (("extract", str(turns[0].id)), ("compact", f"{PRIVATE_CHAT}#again")):
