@@ -14,7 +14,9 @@ from dataclasses import dataclass, field
 from itertools import cycle
 from typing import Any
 
+from adapters.discord.server import DiscordServer
 from adapters.sql import SqlStore, open_store
+from adapters.telegram.server import TelegramServer
 from core.conversation import State, Turn
 from core.messages import ChatKey, Person
 from core.store import ConversationStore
@@ -124,6 +126,7 @@ class Talk(ABC):
     """
 
     platform: str
+    server: TelegramServer | DiscordServer
     finds = False
     places: Sequence[Place]
 

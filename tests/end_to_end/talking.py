@@ -28,7 +28,7 @@ class TelegramTalk(Talk):
 
     def __init__(self, bot: Bot, forks: Forks, telegram: TelegramServer) -> None:
         super().__init__(bot, forks)
-        self.telegram = telegram
+        self.telegram = self.server = telegram
         self.people = [telegram.person(name) for name in ("Ann", "Bob")]
         self.club = telegram.supergroup("Club", self.people)
         own = [Place(ChatKey("telegram", str(one.id)), str(one.id)) for one in self.people]
@@ -61,7 +61,7 @@ class DiscordTalk(Talk):
 
     def __init__(self, bot: Bot, forks: Forks, discord: DiscordServer) -> None:
         super().__init__(bot, forks)
-        self.discord = discord
+        self.discord = self.server = discord
         self.people = [discord.person(name) for name in ("Ann", "Bob")]
         self.club = discord.text_channel(discord.guild("Club", self.people))
         own = [Place(ChatKey("discord", str(discord.private(one).id)), str(one.id)) for one in self.people]

@@ -288,6 +288,22 @@ async def test_a_chunk_that_waits_for_the_platform_when_all_stops_is_sent_after_
     assert chunks(world) == ["a", "b", "c", "d"]
 
 
+async def test_a_stop_ends_a_delivery_that_waits_for_the_platform() -> None:
+    clock = StandingClock()
+    world = World(llm=ScriptedLLM(lambda r: Completion(LONG)), adapter=FakeAdapter(limit=10), clock=clock)
+    world.adapter.troubles = [None, RetryLater(33)]
+    said = asyncio.create_task(world.say("hi"))
+    await clock.asleep.wait()
+    stopping = asyncio.create_task(world.say("/stop"))
+    assert await said is None, "it waits no longer, and what is said about it waits for the platform"
+    assert [turn.state for turn in await turns(world)] == [State.DELIVERED]
+    clock.goes.set()
+    assert await stopping
+    assert chunks(world)[0] == "a"
+    assert not {"b", "c", "d"} & {*chunks(world)}
+    assert "".join(world.adapter.texts()[1:]) == "Stopped. What you said is kept."
+
+
 async def test_a_preview_begun_before_the_restart_is_edited_not_sent_anew() -> None:
     world = world_of("the answer", pace=0.0)
     gate = hold(world)
