@@ -78,7 +78,7 @@ def seeded(kills: int, seed: int) -> Iterator[Kill]:
     chance = random.Random(seed)
     for _ in range(kills):
         what = chance.choice([HELLO, ROME, STORY, TALE])
-        step = chance.choice(["after receive", "after open", "after save", "after preview", "after open_turns"])
+        step = chance.choice(["after receive", "after open", "after save", "after preview", "after unfinished"])
         yield Kill(
             step if what in (STORY, TALE) or "preview" not in step else "after open", what, 1, chance.random() / 2
         )
