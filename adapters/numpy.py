@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.vectors import Vector
+from core.search.vectors import Vector
 
 AT_ONCE = 4096
 """Vectors that are unpacked at once, so that a long chat takes little memory."""

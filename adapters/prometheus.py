@@ -12,8 +12,8 @@ from prometheus_client.aiohttp import make_aiohttp_handler
 
 from core.errors import ConfigError, KeepmindError
 from core.llm import Usage
-from core.prices import Prices
 from core.prompt import Row
+from core.spending.prices import Prices
 
 _SECONDS = (0.001, 0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120)
 _MODELS = 100

@@ -6,7 +6,7 @@ import importlib.util
 from functools import cache
 from typing import Any
 
-from core.names import Find
+from core.search.names import Find
 
 KINDS = frozenset(("PERSON", "PER", "ORG", "GPE", "LOC", "FAC", "EVENT", "PRODUCT", "WORK_OF_ART", "NORP", "MISC"))
 """What spaCy's models call names, in their several schemes."""

@@ -23,7 +23,7 @@ from adapters.sql import SqlStore, open_store
 from benchmarks.locomo import Conversation, conversations, heard, message
 from core.conversation import Answer, State
 from core.messages import ChatKey, Message
-from core.search import Query
+from core.search.query import Query
 
 
 async def crowd(talks: Sequence[Conversation], turns: int, chats: int, folder: Path) -> None:

@@ -34,7 +34,7 @@ from core.embedding import Meaning
 from core.memory.archive import LIMIT, TOKENS
 from core.memory.excerpts import shown
 from core.messages import ChatKey
-from core.search import Query
+from core.search.query import Query
 
 HALVES = ("chosen on", "not chosen on")
 

@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from config.settings import Settings
-from core.budget import Budget, Limit
 from core.llm import LLM
-from core.prices import Price, Prices
+from core.spending.budget import Budget, Limit
+from core.spending.prices import Price, Prices
 
 
 def budget(settings: Settings) -> Budget:

@@ -22,7 +22,7 @@ from core.memory.recent import TokenWindow, Window
 from core.memory.summary_buffer import BufferLimits, Summary, SummaryBuffer
 from core.memory.tree import Tree
 from core.memory.window import WindowLimits
-from core.names import names_in
+from core.search.names import names_in
 
 Make = Callable[[Settings, LLM, Meaning | None], Memory]
 

@@ -9,7 +9,8 @@ from typing import Any
 from core.conversation import Segment
 from core.facts import Fact
 from core.messages import PRIVATE, ChatKey, Person
-from core.store import ChatInfo, ConversationStore, Receipt
+from core.records import ChatInfo, Receipt
+from core.store import ConversationStore
 
 Data = dict[str, Any]
 

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bots.doctor import Finding
     from config.settings import Settings
     from core.commands.spending import Overview
-    from core.store import Day, Stats
+    from core.records import Day, Stats
 
 
 @click.command(short_help="Ask for what a bot needs, and write it down.")
@@ -115,9 +115,9 @@ async def _spent(settings: Settings) -> Overview:
 
     from bots.app import open_database
     from bots.budgets import budget
-    from core.budget import Ledger
     from core.clock import SystemClock
     from core.commands.spending import overview
+    from core.spending.budget import Ledger
 
     async with open_database(settings) as store:
         zone = ZoneInfo(settings.engine.time_zone)

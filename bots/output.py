@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from core.store import Receipt
+    from core.records import Receipt
 
 
 def as_json(data: Any) -> str:

@@ -13,7 +13,8 @@ from core.errors import StoreError
 from core.lanes import Entry, Lanes
 from core.messages import ChatKey, Message
 from core.outage import Outage
-from core.store import ConversationStore, Unfinished
+from core.records import Unfinished
+from core.store import ConversationStore
 
 logger = logging.getLogger("keepmind.engine")
 Take = Callable[[bool], Awaitable[bool]]

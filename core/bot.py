@@ -10,7 +10,6 @@ from typing import TypeVar
 
 from core.access import Access
 from core.adapter import Adapter
-from core.budget import Budget, Ledger
 from core.clock import Clock
 from core.commands.admin import ADMIN_COMMANDS
 from core.commands.command import Command, Commands
@@ -21,17 +20,18 @@ from core.delivery import Delivery
 from core.draft import FactRules
 from core.engine import Engine
 from core.exchange import Collaborators, Limits
-from core.frugal import Frugal
 from core.llm import LLM, TokenCounter
 from core.memory.memory import Memory, Propose
 from core.memory.profile import Profile
 from core.meter import Meter, MeteredLLM, Unmeasured
-from core.notices import Notices
 from core.outage import Outage
 from core.personas import Persona, Places, default_memory
-from core.prices import Prices
 from core.proposals import Proposals
 from core.rates import Rates
+from core.spending.budget import Budget, Ledger
+from core.spending.frugal import Frugal
+from core.spending.notices import Notices
+from core.spending.prices import Prices
 from core.store import ConversationStore
 from core.tokens import RecentCounter
 from core.tools import Tool

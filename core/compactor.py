@@ -11,7 +11,6 @@ from datetime import timedelta
 from uuid import uuid4
 from weakref import WeakValueDictionary
 
-from core.budget import Ledger
 from core.clock import Clock
 from core.compose import Composer
 from core.conversation import Conversation
@@ -21,7 +20,9 @@ from core.memory.memory import Compaction
 from core.messages import ChatKey, Person
 from core.meter import Meter, Unmeasured
 from core.personas import Places
-from core.store import ConversationStore, Job
+from core.records import Job
+from core.spending.budget import Ledger
+from core.store import ConversationStore
 from core.usage import Bill, BilledLLM
 
 logger = logging.getLogger("keepmind.compactor")

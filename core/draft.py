@@ -12,8 +12,8 @@ from datetime import datetime
 from core.errors import ToolError
 from core.facts import Action, Change, Fact, Facts, Item, Source, Writer
 from core.kept import storable
-from core.letters import words_of
 from core.secrets import holds_secret, looks_secret, stated_as_secret
+from core.text.letters import words_of
 from core.translation import marked
 
 SHORT_FORMS = {"+": "add", "-": "remove", ".": "change", "_": "clear"}

@@ -11,8 +11,8 @@ from typing import Protocol
 from core.conversation import Turn
 from core.errors import KeepmindError
 from core.messages import ChatKey, Message
+from core.search.vectors import Asked, Near, to_vector
 from core.store import ConversationStore
-from core.vectors import Asked, Near, to_vector
 
 logger = logging.getLogger("keepmind.embedding")
 SAID, REPLIED = 1000, 500

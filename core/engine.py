@@ -26,7 +26,7 @@ from core.messages import ChatKey, Message, Person, Reply
 from core.pairing import Pairing
 from core.prompt import Row
 from core.rates import Kind, RateLimit, Rates, Verdict
-from core.store import AuditEntry
+from core.records import AuditEntry
 from core.translation import ENGLISH, speaking, spoken
 
 logger = logging.getLogger("keepmind.engine")

@@ -13,7 +13,6 @@ from datetime import datetime, timedelta
 from core import sentences
 from core.adapter import Outgoing
 from core.answering import Answering
-from core.budget import Ledger, Standing
 from core.clock import Clock
 from core.compose import Composer
 from core.conversation import OPEN, WAITS, Answer, Conversation, PersonSettings, State, ToolRound, Turn
@@ -27,13 +26,15 @@ from core.memory.memory import Propose, unasked
 from core.memory.profile import draft_for
 from core.messages import ChatKey, Choice, Message, Person, Reply
 from core.meter import Meter, Unmeasured, timed
-from core.notices import Notices
 from core.outage import Outage
 from core.personas import Places
 from core.preview import Preview
 from core.prompt import MESSAGE_COST, Prompt, Row, turn_cost
+from core.records import Job
 from core.rendering import said
-from core.store import ConversationStore, Job
+from core.spending.budget import Ledger, Standing
+from core.spending.notices import Notices
+from core.store import ConversationStore
 from core.tools import ToolContext
 from core.translation import spoken
 from core.views import viewed

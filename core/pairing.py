@@ -9,7 +9,8 @@ from datetime import datetime, timedelta
 from core.clock import Clock
 from core.errors import CommandError
 from core.messages import Person
-from core.store import AuditEntry, ConversationStore
+from core.records import AuditEntry
+from core.store import ConversationStore
 from core.translation import spoken
 
 LETTERS = "23456789ABCDEFGHJKMNPQRSTUVWXYZ"

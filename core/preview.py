@@ -13,7 +13,7 @@ from core.clock import came_within
 from core.conversation import Turn
 from core.delivery import Delivery, nonce_of, reply_to_of
 from core.errors import Ambiguous, DeliveryError, RetryLater
-from core.letters import is_blank
+from core.text.letters import is_blank
 
 logger = logging.getLogger("keepmind.delivery")
 TYPING_SECONDS = 4

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from core.disguise import disarmed
-from core.letters import words_of
 from core.llm import PromptMessage
 from core.messages import Attachment, Message
-from core.splitting import utf16_length
+from core.text.disguise import disarmed
+from core.text.letters import words_of
+from core.text.splitting import utf16_length
 
 if TYPE_CHECKING:
     from core.conversation import Turn

@@ -6,8 +6,8 @@ from datetime import datetime
 
 from core.conversation import Answer
 from core.errors import ContextOverflow, LLMError, LLMRejected
-from core.letters import is_blank
 from core.messages import Person
+from core.text.letters import is_blank
 from core.translation import marked, spoken
 
 BLANK = marked("I have no words for that. Please ask me in another way.")

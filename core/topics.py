@@ -16,7 +16,8 @@ from core.conversation import State, Turn
 from core.llm import TokenCounter
 from core.messages import Attachment, ChatKey, Message, Person
 from core.prompt import turn_cost
-from core.store import Branch, ConversationStore
+from core.records import Branch
+from core.store import ConversationStore
 
 Content = str | Sequence[str | Attachment]
 """What a node holds: a text, or several parts, each a text or an attachment."""

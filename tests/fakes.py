@@ -10,14 +10,14 @@ from itertools import count
 
 from core.adapter import Outgoing
 from core.bot import Bot, Ports, build
-from core.budget import Budget
 from core.compactor import CompactorLimits
 from core.engine import Engine
 from core.errors import Unreachable
 from core.exchange import Limits
 from core.llm import LLM, Completion, OnText, Request, ToolCall
 from core.messages import ChatKey, Message, Person, Reply
-from core.prices import Prices
+from core.spending.budget import Budget
+from core.spending.prices import Prices
 from core.store import ConversationStore
 from tests.stores import new_store
 

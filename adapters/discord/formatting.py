@@ -9,10 +9,10 @@ from io import BytesIO
 import discord
 
 from core.adapter import Outgoing
-from core.fences import Block, blocks
 from core.messages import Attachment
 from core.sentences import BLANK
-from core.splitting import split
+from core.text.fences import Block, blocks
+from core.text.splitting import split
 from core.translation import spoken
 
 LIMIT = 2000

@@ -10,7 +10,7 @@ from datetime import date, datetime, timedelta
 from adapters.inmemory.links import Links
 from core.kept import BUTTON_DAYS, MOST_PAIRINGS, storable
 from core.messages import Person
-from core.store import AuditEntry
+from core.records import AuditEntry
 
 
 class Doors(Links):

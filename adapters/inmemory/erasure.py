@@ -12,7 +12,7 @@ from adapters.inmemory.usage import Usage
 from core.kept import Cut, Gone, cut, said_inside, storable, tells, withdrawn
 from core.messages import ChatKey, Person
 from core.notes import Note
-from core.store import Receipt
+from core.records import Receipt
 
 
 class Erasure(Usage):

@@ -12,7 +12,7 @@ from adapters.inmemory.turns import Turns
 from core.errors import StaleBase
 from core.kept import placed, storable
 from core.messages import Person
-from core.store import Brought
+from core.records import Brought
 
 
 class Importing(Known, Turns):

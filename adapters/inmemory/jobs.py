@@ -12,7 +12,7 @@ from adapters.inmemory.state import Queued
 from adapters.inmemory.usage import Usage
 from core.kept import FAR, storable
 from core.messages import ChatKey
-from core.store import Job
+from core.records import Job
 from core.usage import Spent
 
 

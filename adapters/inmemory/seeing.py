@@ -15,10 +15,10 @@ from adapters.inmemory.usage import Usage
 from core.conversation import OPEN, PersonSettings, State, Turn
 from core.kept import chain, export_of, latest, storable, tells_the_same
 from core.messages import ChatKey, Person
-from core.postings import Entry, Line, posted
-from core.search import Query, found, turn_terms
-from core.store import ChatInfo, Day, Stats
-from core.vectors import Vector
+from core.records import ChatInfo, Day, Stats
+from core.search.postings import Entry, Line, posted
+from core.search.query import Query, found, turn_terms
+from core.search.vectors import Vector
 
 
 class Seeing(Usage):

@@ -12,10 +12,10 @@ from core.facts import Change, Fact
 from core.kept import Tree
 from core.messages import ChatKey, Message, Person
 from core.notes import Note
-from core.store import AuditEntry, Job
-from core.terms import Stem, Terms
+from core.records import AuditEntry, Job
+from core.search.terms import Stem, Terms
+from core.search.vectors import Vector
 from core.usage import Spent
-from core.vectors import Vector
 
 
 @dataclass

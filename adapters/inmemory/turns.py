@@ -16,7 +16,7 @@ from core.errors import StaleBase, StaleEpoch
 from core.facts import Facts
 from core.kept import bare, chain, placed, storable
 from core.messages import PRIVATE, ChatKey, Message, Person
-from core.store import Branch, Job, Unfinished
+from core.records import Branch, Job, Unfinished
 from core.usage import Spent
 
 

@@ -11,7 +11,7 @@ from adapters.sql.rows import to_micros, to_time
 from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import ALLOW, AUDIT, BLOCK
 from core.kept import storable
-from core.store import AuditEntry
+from core.records import AuditEntry
 
 NOTE = Statement(insert(AUDIT).values({c: bindparam(c.name) for c in AUDIT.c if c.name != "id"}))
 NOTES = Statement(

@@ -16,9 +16,9 @@ from adapters.sql.tables import ARCHIVE, TURN
 from core.conversation import Turn
 from core.kept import storable
 from core.messages import ChatKey
-from core.postings import FIRST, Entry, Line, Postings, posted
-from core.search import terms_replied, terms_said, turn_terms
-from core.terms import Terms
+from core.search.postings import FIRST, Entry, Line, Postings, posted
+from core.search.query import terms_replied, terms_said, turn_terms
+from core.search.terms import Terms
 
 _this = (ARCHIVE.c.chat == bindparam("of_chat")) & (ARCHIVE.c.turn == bindparam("of_turn"))
 _ADDED = insert(ARCHIVE).values({c: bindparam(c.name) for c in ARCHIVE.c})

@@ -29,8 +29,8 @@ from core.conversation import Conversation, State, Turn
 from core.errors import StaleBase
 from core.kept import placed, storable
 from core.messages import ChatKey
-from core.store import Branch
-from core.terms import Terms
+from core.records import Branch
+from core.search.terms import Terms
 
 PLACES = Statement(
     select(TURN.c.id, TURN.c.parent, TURN.c.inside).where(TURN.c.chat == bindparam("chat")).order_by(TURN.c.id)

@@ -13,7 +13,7 @@ from adapters.sql.tables import ENTITY, TURN
 from core.conversation import Turn
 from core.kept import storable
 from core.messages import ChatKey
-from core.terms import Terms
+from core.search.terms import Terms
 
 LOOKED_AT = ""
 """The key of the row that says of a turn that names were looked for in it."""

@@ -31,8 +31,8 @@ from adapters.sql.turns import turn as read_turn
 from core.conversation import Segment, Turn
 from core.kept import Gone, Tree, covering, cut, said_inside, storable, tells, unsaid, withdrawn
 from core.messages import ChatKey, Message, Person
-from core.store import Receipt
-from core.terms import Terms
+from core.records import Receipt
+from core.search.terms import Terms
 
 _in_chat: BindParameter[str] = bindparam("chat")
 _of_person: BindParameter[str] = bindparam("person")

@@ -14,8 +14,8 @@ from core.conversation import Segment
 from core.errors import StaleBase
 from core.kept import storable
 from core.messages import Person
-from core.store import Brought
-from core.terms import Terms
+from core.records import Brought
+from core.search.terms import Terms
 
 Ids = Mapping[int | None, int | None]
 

@@ -14,7 +14,7 @@ from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import CHAT, JOB
 from core.kept import FAR, storable
 from core.messages import ChatKey
-from core.store import Job
+from core.records import Job
 from core.usage import Spent
 
 _this = (JOB.c.kind == bindparam("of_kind")) & (JOB.c.key == bindparam("of_key"))

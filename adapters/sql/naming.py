@@ -14,7 +14,7 @@ from adapters.sql.tables import ENTITY
 from core.conversation import Turn
 from core.kept import storable
 from core.messages import ChatKey
-from core.terms import Terms
+from core.search.terms import Terms
 
 MOST_PARTS = 200
 """Words, and words together, of a message that are looked up."""

@@ -12,7 +12,7 @@ from sqlalchemy import bindparam, delete, insert, select, update
 from adapters.sql.database import Transaction
 from adapters.sql.statement import Statement
 from adapters.sql.tables import POSTINGS
-from core.postings import MOST, Entry, Postings, merged, posted, reparented, without
+from core.search.postings import MOST, Entry, Postings, merged, posted, reparented, without
 
 N = TypeVar("N", int, float)
 

@@ -34,7 +34,7 @@ from adapters.sql.statement import Statement
 from adapters.sql.tables import CHANGE, CHAT, FACT, INBOX, JOB, METADATA, SEGMENT, TURN
 from core.kept import export_of, latest, storable
 from core.messages import ChatKey, Person
-from core.store import ChatInfo, Day, Stats
+from core.records import ChatInfo, Day, Stats
 
 T = TypeVar("T")
 DAY = 86_400_000_000

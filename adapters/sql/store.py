@@ -49,11 +49,11 @@ from core.facts import Change, Facts
 from core.kept import storable
 from core.messages import ChatKey, Message, Person
 from core.notes import Note
-from core.search import Query, found
-from core.store import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt, Stats, Unfinished
-from core.terms import Stem, Terms
+from core.records import AuditEntry, Branch, Brought, ChatInfo, Day, Job, Receipt, Stats, Unfinished
+from core.search.query import Query, found
+from core.search.terms import Stem, Terms
+from core.search.vectors import Vector
 from core.usage import Spent
-from core.vectors import Vector
 
 SINGLE = 200
 """Turns that are not put together yet, above which a search has it done."""

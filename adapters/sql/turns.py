@@ -35,8 +35,8 @@ from core.conversation import Conversation, State, Turn
 from core.errors import StaleEpoch
 from core.kept import bare, storable
 from core.messages import PRIVATE, ChatKey, Message, Person
-from core.store import Job, Unfinished
-from core.terms import Terms
+from core.records import Job, Unfinished
+from core.search.terms import Terms
 from core.usage import Spent
 
 _this = TURN.c.id == bindparam("turn")

@@ -14,7 +14,7 @@ from adapters.sql.tables import TURN, VECTOR
 from core.conversation import Turn
 from core.kept import storable, tells_the_same
 from core.messages import ChatKey
-from core.vectors import Vector
+from core.search.vectors import Vector
 
 _in_chat = VECTOR.c.chat == bindparam("in_chat")
 _turn = TURN.alias("of_chat")

@@ -31,7 +31,7 @@ from core.engine import Engine
 from core.errors import ConfigError
 from core.messages import ChatKey
 from core.reading import Readers
-from core.splitting import split
+from core.text.splitting import split
 
 logger = logging.getLogger("keepmind.telegram")
 API_URL = "https://api.telegram.org"

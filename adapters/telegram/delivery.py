@@ -26,7 +26,7 @@ from adapters.telegram.trouble import says, trouble
 from core.adapter import Outgoing
 from core.errors import Refused, Unreachable
 from core.messages import Attachment, ChatKey
-from core.splitting import utf16_length
+from core.text.splitting import utf16_length
 from core.translation import spoken
 
 logger = logging.getLogger("keepmind.telegram")

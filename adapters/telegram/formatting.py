@@ -12,9 +12,9 @@ from telegramify_markdown import convert
 from telegramify_markdown.config import RenderConfig
 
 from adapters.telegram.literal import literal
-from core.letters import is_blank
 from core.sentences import BLANK
-from core.splitting import utf16_length
+from core.text.letters import is_blank
+from core.text.splitting import utf16_length
 from core.translation import spoken
 
 LIMIT = 4096

@@ -11,7 +11,7 @@ from core.commands.spending import overview, overview_of, told
 from core.conversation import Conversation
 from core.errors import CommandError, KeepmindError
 from core.messages import PRIVATE, ChatKey, Person, Reply
-from core.store import AuditEntry, ChatInfo
+from core.records import AuditEntry, ChatInfo
 from core.translation import counted, marked, spoken
 
 DELIVERED = marked("{platform}: {sent} chunks sent, {ambiguous} ambiguous, {refused} refused, {waits} waits")

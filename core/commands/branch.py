@@ -11,9 +11,9 @@ from core.conversation import Conversation, State, Turn
 from core.errors import CommandError, LLMError, StaleBase
 from core.memory import folding, summary
 from core.prompt import MESSAGE_COST
+from core.records import AuditEntry
 from core.rendering import said
 from core.sentences import WAITS
-from core.store import AuditEntry
 from core.translation import marked, spoken
 from core.usage import BilledLLM
 

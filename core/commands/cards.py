@@ -9,7 +9,7 @@ from core.conversation import Conversation, Elsewhere, PersonSettings
 from core.facts import Action, Change, Fact, Item, Writer
 from core.messages import PRIVATE, Choice, Reply
 from core.notes import Note
-from core.store import Receipt
+from core.records import Receipt
 from core.translation import counted, marked, spoken
 
 WRITERS: Mapping[Writer, str] = {

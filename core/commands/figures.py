@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from core.store import Day, Stats
+from core.records import Day, Stats
 from core.translation import marked, spoken
 
 STORED = {

@@ -11,7 +11,7 @@ from core.commands.memory import changed, key_of, known_fact
 from core.conversation import Segment, Turn
 from core.errors import CommandError
 from core.messages import Person, Reply
-from core.store import AuditEntry, Receipt
+from core.records import AuditEntry, Receipt
 from core.translation import spoken
 
 

@@ -17,7 +17,7 @@ from core.llm import TokenCounter
 from core.messages import Attachment
 from core.notes import Note
 from core.prompt import segment_cost, turn_cost
-from core.store import Brought
+from core.records import Brought
 from core.translation import counted, spoken
 
 

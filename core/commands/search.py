@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.commands.command import Command, Context, command
 from core.memory.excerpts import excerpt
-from core.search import Query
+from core.search.query import Query
 from core.translation import spoken
 
 RESULTS = 8

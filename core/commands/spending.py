@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from datetime import date, datetime, timedelta, tzinfo
 from itertools import groupby
 
-from core.budget import Ledger, Standing
 from core.commands.figures import DAILY, DAYS, line
 from core.messages import ChatKey, Person
-from core.prices import Prices
+from core.spending.budget import Ledger, Standing
+from core.spending.prices import Prices
 from core.translation import counted, marked, spoken
 from core.usage import Spent
 

@@ -14,11 +14,11 @@ from core.memory.excerpts import excerpts
 from core.memory.memory import Compaction, Memory
 from core.memory.pointing import Pointing, pointing_back
 from core.prompt import Prompt
-from core.search import Query
+from core.search.query import Query
+from core.search.vectors import Asked
 from core.store import ConversationStore
 from core.tools import Tool, ToolContext
 from core.translation import marked
-from core.vectors import Asked
 from core.zones import zone_here
 
 USE = """search_memory finds what was said earlier in this chat, also long ago and outside of what you see here. When \

@@ -9,8 +9,8 @@ from core.conversation import Conversation, Turn
 from core.llm import TokenCounter
 from core.memory.excerpts import excerpts
 from core.memory.memory import Compaction, Memory
-from core.names import Find, names_in
 from core.prompt import Prompt
+from core.search.names import Find, names_in
 from core.store import ConversationStore
 from core.translation import marked
 from core.zones import zone_here

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from datetime import tzinfo
 
 from core.conversation import Turn
-from core.letters import words_of
 from core.llm import TokenCounter
 from core.messages import Message
 from core.rendering import attached, neutral, speaker
+from core.text.letters import words_of
 
 SAID, REPLIED = 220, 140
 """Most characters of what was said, and of the answer; half of them in scripts that say more with each."""

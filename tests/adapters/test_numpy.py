@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from adapters import numpy
-from core.vectors import to_vector
+from core.search.vectors import to_vector
 
 
 def test_what_points_the_same_way_is_nearest() -> None:

@@ -13,7 +13,7 @@ from adapters.prometheus import PrometheusMeter, served
 from core.bot import Ports, build
 from core.errors import ConfigError, LLMRejected, StoreError
 from core.llm import Completion, Usage
-from core.prices import Price, Prices
+from core.spending.prices import Price, Prices
 from tests.fakes import START, ScriptedLLM, WordCounter, World
 
 

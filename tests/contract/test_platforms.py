@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 import pytest
 
 from core.adapter import Outgoing
-from core.budget import Budget, Limit
 from core.errors import Unreachable
 from core.messages import ChatKey
+from core.spending.budget import Budget, Limit
 from tests.adapters.discord.life import saying, until
 from tests.contract.stages import STAGES, Stage
 from tests.fakes import ScriptedLLM

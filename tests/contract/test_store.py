@@ -12,7 +12,8 @@ from core.conversation import Answer, PersonSettings, State, ToolResult, ToolRou
 from core.errors import StaleEpoch
 from core.llm import ToolCall
 from core.messages import Attachment, ChatKey, Person, Quote
-from core.store import ConversationStore, Job, Unfinished
+from core.records import Job, Unfinished
+from core.store import ConversationStore
 from tests.contract.talk import ANN, BOB, GROUP, PRIVATE_CHAT, START, Talk, message
 
 

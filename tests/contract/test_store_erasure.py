@@ -10,7 +10,8 @@ import pytest
 from core.conversation import Answer, PersonSettings, State
 from core.errors import StaleEpoch
 from core.messages import PRIVATE
-from core.store import ConversationStore, Job, Receipt
+from core.records import Job, Receipt
+from core.store import ConversationStore
 from tests.contract.talk import ANN, BOB, GROUP, PRIVATE_CHAT, START, Talk, change, fact
 
 MARKER = "zanzibar"

@@ -13,7 +13,8 @@ from core.conversation import PersonSettings, State
 from core.errors import StaleEpoch
 from core.facts import Fact
 from core.messages import PRIVATE, Person
-from core.store import AuditEntry, ConversationStore, Day, Job, Stats
+from core.records import AuditEntry, Day, Job, Stats
+from core.store import ConversationStore
 from tests.contract.talk import ANN, BOB, GROUP, PRIVATE_CHAT, START, Talk, change, fact
 
 

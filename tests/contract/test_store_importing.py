@@ -10,7 +10,8 @@ from core.conversation import Answer, PersonSettings, Segment, State, ToolResult
 from core.errors import StaleBase
 from core.llm import ToolCall
 from core.messages import PRIVATE
-from core.store import Brought, ConversationStore
+from core.records import Brought
+from core.store import ConversationStore
 from tests.contract.talk import ANN, GROUP, PRIVATE_CHAT, START, Talk, change, fact, message
 
 

@@ -10,7 +10,8 @@ from core.conversation import Answer, Segment, State
 from core.errors import StaleBase, StaleEpoch
 from core.facts import Fact
 from core.messages import PRIVATE, ChatKey
-from core.store import ConversationStore, Job
+from core.records import Job
+from core.store import ConversationStore
 from tests.contract.talk import ANN, BOB, PRIVATE_CHAT, START, Talk, change, fact, segment
 
 OLD, NEW = ChatKey("telegram", "-685960703"), ChatKey("telegram", "-1001502049385")

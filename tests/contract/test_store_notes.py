@@ -9,7 +9,8 @@ import pytest
 from core.errors import StaleEpoch
 from core.messages import PRIVATE, ChatKey
 from core.notes import Note
-from core.store import Brought, ConversationStore
+from core.records import Brought
+from core.store import ConversationStore
 from tests.contract.talk import ANN, BOB, GROUP, PRIVATE_CHAT, Talk
 
 MARKER = "zanzibar"

@@ -8,7 +8,7 @@ from datetime import timedelta
 
 from core.conversation import Answer, State, Turn
 from core.messages import ChatKey
-from core.search import Query
+from core.search.query import Query
 from core.store import ConversationStore
 from tests.contract.talk import ANN, BOB, GROUP, PRIVATE_CHAT, START, Talk, message
 

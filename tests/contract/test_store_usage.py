@@ -11,7 +11,8 @@ import pytest
 from core.conversation import Answer, State
 from core.errors import StaleEpoch
 from core.messages import ChatKey
-from core.store import ConversationStore, Job
+from core.records import Job
+from core.store import ConversationStore
 from core.usage import Spent
 from tests.contract.talk import ANN, BOB, GROUP, PRIVATE_CHAT, START, Talk
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from adapters.numpy import near
 from core.conversation import Answer, State, Turn
 from core.messages import ChatKey
-from core.search import Query
+from core.search.query import Query
+from core.search.vectors import Asked, Vector, to_vector
 from core.store import ConversationStore
-from core.vectors import Asked, Vector, to_vector
 from tests.contract.talk import ANN, GROUP, PRIVATE_CHAT, START, Talk
 
 MODEL = "a model"

@@ -14,7 +14,7 @@ from adapters.telegram.formatting import LIMIT, measure
 from adapters.telegram.server import TOKEN as TELEGRAM_TOKEN
 from adapters.telegram.server import TelegramServer
 from core.messages import ChatKey
-from core.splitting import split
+from core.text.splitting import split
 from tests.end_to_end.bot import Bot
 from tests.end_to_end.crashing import RULES, SETTINGS, Place, Talk
 from tests.end_to_end.forks import Forks, forks

@@ -13,7 +13,6 @@ import pytest
 from adapters.inmemory import InMemoryStore
 from core import sentences
 from core.bot import Bot
-from core.budget import Budget, Limit
 from core.conversation import Segment, State
 from core.errors import LLMError, LLMRejected, LLMUnavailable
 from core.exchange import Limits
@@ -21,6 +20,7 @@ from core.llm import Completion, Request, Usage
 from core.memory.keepmind import Keepmind
 from core.memory.window import WindowLimits
 from core.messages import ChatKey, Person
+from core.spending.budget import Budget, Limit
 from core.usage import Spent
 from tests.driving import ANNA, hold, turns, until, waits
 from tests.fakes import START, HeldClock, ScriptedLLM, World

@@ -17,7 +17,7 @@ from core.memory.memory import Compaction, Memory
 from core.memory.profile import Profile
 from core.memory.window import WindowLimits
 from core.messages import ChatKey
-from core.store import Job
+from core.records import Job
 from tests.driving import ANNA, BOB, turns
 from tests.fakes import ScriptedLLM, World
 

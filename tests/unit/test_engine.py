@@ -17,7 +17,7 @@ from core.errors import ContextOverflow, LLMError, LLMRejected, StoreError
 from core.exchange import Limits
 from core.llm import Completion
 from core.messages import ChatKey, Message, Person, Quote
-from core.store import Job
+from core.records import Job
 from core.tools import tool
 from core.usage import Spent
 from tests.driving import ANNA, HeldAdapter, Life, alive, hold, kill, turns, until, waits

@@ -13,7 +13,7 @@ from core.memory.archive import Archive
 from core.memory.entities import Entities
 from core.memory.keepmind import Keepmind, SummaryLimits
 from core.memory.window import WindowLimits
-from core.names import names_in
+from core.search.names import names_in
 from tests.fakes import World
 
 BLOCK = '<remembered what="earlier talk about what is named">'

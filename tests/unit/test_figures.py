@@ -7,7 +7,7 @@ from datetime import date
 import pytest
 
 from core.commands.figures import chart, daily, stored
-from core.store import Day, Stats
+from core.records import Day, Stats
 from core.translation import speaking
 
 

@@ -10,7 +10,7 @@ import pytest
 from adapters.inmemory import InMemoryStore
 from adapters.snowball import stem
 from core.conversation import State
-from core.search import Query
+from core.search.query import Query
 from tests.contract.talk import PRIVATE_CHAT, Talk
 from tests.questions import ASKED, FILLER
 

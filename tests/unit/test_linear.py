@@ -9,11 +9,11 @@ import pytest
 from adapters.openai.marks import unmarked
 from adapters.openai.overflow import overflows
 from adapters.telegram.formatting import LIMIT, formatted, measure
-from core.disguise import disarmed
-from core.names import names_in
 from core.rendering import neutral, speaker
+from core.search.names import names_in
 from core.secrets import holds_secret, stated_as_secret
-from core.splitting import split
+from core.text.disguise import disarmed
+from core.text.splitting import split
 
 WAYS: dict[str, Callable[[str], object]] = {
     "a secret": holds_secret,

@@ -15,7 +15,7 @@ from core.errors import LLMUnavailable
 from core.llm import Completion, Request
 from core.messages import ChatKey
 from core.personas import Persona
-from core.store import Job
+from core.records import Job
 from core.tools import tool
 from tests.driving import ANNA, BOB, HeldAdapter, turns, until, waits
 from tests.fakes import HeldClock, ScriptedLLM, World, calling, echo

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.splitting import split, utf16_length
+from core.text.splitting import split, utf16_length
 
 FENCE = re.compile(r"[ \t>]*(`{3,}|~{3,})")
 

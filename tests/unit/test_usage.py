@@ -15,7 +15,7 @@ from core.memory.keepmind import Keepmind
 from core.memory.profile import Profile
 from core.memory.window import WindowLimits
 from core.messages import ChatKey, Person
-from core.prices import Price, Prices
+from core.spending.prices import Price, Prices
 from core.tools import tool
 from core.translation import speaking
 from core.usage import Spent

@@ -12,8 +12,8 @@ from adapters.telegram.server import entities as entities_
 from adapters.telegram.server.arguments import Arguments
 from adapters.telegram.server.markup import parse
 from adapters.telegram.server.refusals import Json, bad_request
-from core.letters import is_blank
-from core.splitting import utf16_length
+from core.text.letters import is_blank
+from core.text.splitting import utf16_length
 
 MOST_TEXT = 4096
 MOST_CAPTION = 1024

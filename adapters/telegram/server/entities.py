@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from adapters.telegram.server.refusals import Json, bad_request
-from core.splitting import utf16_length
+from core.text.splitting import utf16_length
 
 KINDS = frozenset(
     [

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from adapters.telegram.server.entities import in_order
 from adapters.telegram.server.refusals import Json, Refusal, bad_request
-from core.splitting import utf16_length
+from core.text.splitting import utf16_length
 
 _TAG = re.compile(r"<(?P<end>/?)(?P<name>[a-zA-Z0-9-]*)(?P<rest>[^<>]*)>")
 _TAGS = {

@@ -9,7 +9,7 @@ from adapters.telegram.server.entities import with_found
 from adapters.telegram.server.places import Places
 from adapters.telegram.server.refusals import Json
 from adapters.telegram.server.world import TELEGRAM, Chat, Message, User
-from core.splitting import utf16_length
+from core.text.splitting import utf16_length
 
 PIXEL = bytes.fromhex(
     "89504e470d0a1a0a0000000d4948445200000001000000010802000000907753de0000000c49444154789c63f8cfc0000003010100c9fe92ef"

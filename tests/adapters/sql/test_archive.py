@@ -16,7 +16,7 @@ from adapters.sql.database import Transaction
 from adapters.sql.statement import Statement, insert
 from adapters.sql.tables import ARCHIVE, POSTINGS, VECTOR
 from core.conversation import State
-from core.search import Query
+from core.search.query import Query
 from tests.contract.talk import PRIVATE_CHAT, Talk
 from tests.postgresql import Server
 

@@ -11,7 +11,7 @@ import pytest
 from adapters.sql import SqlStore, open_store
 from core.conversation import Answer, State
 from core.messages import ChatKey, Message, Person
-from core.search import Query
+from core.search.query import Query
 from tests.fakes import START
 
 CHAT, ANNA = ChatKey("test", "anna"), Person("test", "anna")

@@ -15,7 +15,7 @@ from adapters.sql import Schema, SqlStore, open_store, read_schema
 from adapters.sql.upgrade import TARGET, migrate
 from core.errors import StoreError
 from core.messages import PRIVATE, ChatKey, Person
-from core.store import Job
+from core.records import Job
 from tests.contract.talk import ANN, PRIVATE_CHAT, START, Talk, change, fact
 from tests.driving import hold, until
 from tests.fakes import World

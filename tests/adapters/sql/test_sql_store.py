@@ -17,7 +17,7 @@ from adapters.sql.turns import OPEN, OPEN_CHATS
 from core.conversation import Answer, PersonSettings, State
 from core.errors import StaleEpoch
 from core.messages import PRIVATE, ChatKey, Person
-from core.store import Job
+from core.records import Job
 from tests.contract.talk import ANN, BOB, GROUP, PRIVATE_CHAT, START, Talk, change, fact
 
 MARKER = "zanzibar"

@@ -14,7 +14,7 @@ from adapters.sql import SqlStore, open_store
 from core.conversation import PersonSettings
 from core.messages import PRIVATE
 from core.notes import Note
-from core.store import Job
+from core.records import Job
 from tests.contract.talk import ANN, PRIVATE_CHAT, START, Talk, change, fact
 from tests.postgresql import Server
 

@@ -8,11 +8,11 @@ from adapters.inmemory import InMemoryStore
 from adapters.telegram.server import Limits, TelegramServer, User
 from core.bot import Bot
 from core.commands.command import Context, command
-from core.letters import is_blank
 from core.llm import Completion, Request
 from core.messages import Attachment, ChatKey, Choice, Reply
 from core.sentences import BLANK
-from core.splitting import utf16_length
+from core.text.letters import is_blank
+from core.text.splitting import utf16_length
 from tests.adapters.telegram.life import go_on, held, living, saying, until
 from tests.fakes import FakeClock, ScriptedLLM
 

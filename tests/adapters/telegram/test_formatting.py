@@ -8,7 +8,7 @@ from adapters.telegram.formatting import LIMIT, Formatted, clean, clipped, forma
 from adapters.telegram.server.arguments import Arguments
 from adapters.telegram.server.checks import text_of
 from core.sentences import BLANK
-from core.splitting import split, utf16_length
+from core.text.splitting import split, utf16_length
 
 MARKS = st.text(alphabet="*_[]()~>#+-=|{}.!`\\<&$:/ \n\tab1😀é\u200d\ud800\x00", max_size=400)
 

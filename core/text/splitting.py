@@ -8,7 +8,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator
 from itertools import islice
 
-from core.fences import Block, blocks
+from core.text.fences import Block, blocks
 
 _TOKEN = re.compile(
     r"(?P<gap>\n[ \t\r]*\n)"

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from heapq import heapify, heappop
 from itertools import accumulate, islice
 
-from core.postings import Line
-from core.terms import SHORTEST_PART, Wanted
+from core.search.postings import Line
+from core.search.terms import SHORTEST_PART, Wanted
 
 K1, B = 0.9, 0.4
 BEFORE, AFTER = 2, 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from core.languages import is_silent, likeliest
+from core.text.languages import is_silent, likeliest
 
 Find = Callable[[str], Sequence[str]]
 """Gives the names in a text, as they are written there."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 
-from core.languages import COMPOUNDING, OF_SCRIPT, guessed, likeliest, silent
+from core.text.languages import COMPOUNDING, OF_SCRIPT, guessed, likeliest, silent
 
 Stem = Callable[[str, str], str]
 """Gives the stem of a word, from the name of a language and the word; the word itself where it knows none."""

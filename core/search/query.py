@@ -9,10 +9,10 @@ from itertools import islice
 
 from core.conversation import Turn
 from core.messages import Message
-from core.postings import Line
-from core.ranking import ranked
-from core.terms import Terms
-from core.vectors import Asked, Vector
+from core.search.postings import Line
+from core.search.ranking import ranked
+from core.search.terms import Terms
+from core.search.vectors import Asked, Vector
 
 NO_VECTORS: Mapping[int, Vector] = {}
 

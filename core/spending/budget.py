@@ -10,10 +10,10 @@ from typing import Literal
 
 from core.clock import Clock
 from core.conversation import Turn
-from core.frugal import Frugal
 from core.llm import LLM
 from core.messages import ChatKey, Message, Person
-from core.prices import Prices
+from core.spending.frugal import Frugal
+from core.spending.prices import Prices
 from core.store import ConversationStore
 from core.usage import Bill, Spent, whole
 

@@ -1,0 +1,1 @@
+"""Text: what holds of any words, whoever said them: letters, languages, tags in disguise, chunks."""
