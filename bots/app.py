@@ -16,10 +16,10 @@ from config.settings import Settings
 from core.adapter import Adapter
 from core.bot import Bot, Ports, build
 from core.clock import SystemClock
+from core.collaborators import Limits
 from core.compactor import Compactor, CompactorLimits
 from core.engine import Engine
 from core.errors import StoreError
-from core.exchange import Limits
 from core.meter import Meter, Unmeasured
 from core.rates import Rates
 from core.store import ConversationStore

@@ -11,6 +11,7 @@ from typing import TypeVar
 from core.access import Access
 from core.adapter import Adapter
 from core.clock import Clock
+from core.collaborators import Collaborators, Limits
 from core.commands.admin import ADMIN_COMMANDS
 from core.commands.command import Command, Commands
 from core.commands.person import PERSON_COMMANDS
@@ -19,7 +20,6 @@ from core.compose import Composer
 from core.delivery import Delivery
 from core.draft import FactRules
 from core.engine import Engine
-from core.exchange import Collaborators, Limits
 from core.llm import LLM, TokenCounter
 from core.memory.memory import Memory, Propose
 from core.memory.profile import Profile

@@ -13,12 +13,13 @@ from core import sentences
 from core.access import Access
 from core.adapter import Outgoing
 from core.backlog import Backlog, Put, Take
+from core.collaborators import Collaborators
 from core.commands.command import Command, Commands, Context
 from core.compactor import Compactor
 from core.conversation import State, Turn
 from core.delivery import Delivery
 from core.errors import CommandError, Relieved, StoreError
-from core.exchange import Collaborators, Exchange
+from core.exchange import Exchange
 from core.kept import destination
 from core.lanes import Entry, Lane, Lanes
 from core.linking import Linking

@@ -5,92 +5,29 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import logging
-from collections import deque
-from collections.abc import Callable, Coroutine, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Coroutine, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 
 from core import sentences
 from core.adapter import Outgoing
-from core.answering import Answering
-from core.clock import Clock
-from core.compose import Composer
-from core.conversation import OPEN, WAITS, Answer, Conversation, PersonSettings, State, ToolRound, Turn
-from core.delivery import Delivery
-from core.draft import FactRules
-from core.errors import ContextOverflow, LLMError, LLMUnavailable, Relieved, StaleEpoch, StoreError
-from core.facts import Change, Facts
-from core.incognito import Stretches, unremembering
-from core.llm import TokenCounter
-from core.memory.memory import Propose, unasked
-from core.memory.profile import draft_for
+from core.asking import Asking, Unaffordable
+from core.collaborators import Collaborators
+from core.conversation import OPEN, WAITS, Answer, Conversation, State, Turn
+from core.errors import LLMError, LLMUnavailable, Relieved, StaleEpoch, StoreError
 from core.messages import ChatKey, Choice, Message, Person, Reply
-from core.meter import Meter, Unmeasured, timed
-from core.outage import Outage
-from core.personas import Places
-from core.preview import Preview
-from core.prompt import MESSAGE_COST, Prompt, Row, turn_cost
+from core.meter import timed
+from core.prompt import MESSAGE_COST, turn_cost
 from core.records import Job
 from core.rendering import said
-from core.spending.budget import Ledger, Standing
-from core.spending.notices import Notices
-from core.store import ConversationStore
-from core.tools import ToolContext
+from core.spending.budget import Standing
 from core.translation import spoken
-from core.views import viewed
 
 logger = logging.getLogger("keepmind.engine")
 
 
-@dataclass(frozen=True, slots=True)
-class Limits:
-    """What one turn may take: rounds of tools, tokens of an answer, minutes after which an open turn is too old.
-
-    `parallel` chats are answered at once; a burst is collected for at most `max_burst` seconds.
-    """
-
-    tool_rounds: int = 5
-    reply_tokens: int = 1024
-    open_turn_minutes: float = 360
-    parallel: int = 32
-    max_burst: float = 3
-
-
-@dataclass(frozen=True)
-class Collaborators:
-    """What every exchange of one engine shares.
-
-    `outage` knows who waits for the model. `wake` tells the compactor that a job is due. `reports` say what the last
-    prompts were made of, without their text. `stretches` are what is said incognito. `propose` asks who wants to be
-    asked before a fact is stored. `seconds` are how long the latest answers took. The `ledger` says what is left to
-    spend.
-    """
-
-    store: ConversationStore
-    counter: TokenCounter
-    clock: Clock
-    composers: Places[Composer]
-    deliveries: Mapping[str, Delivery]
-    slots: asyncio.Semaphore
-    outage: Outage
-    ledger: Ledger
-    limits: Limits = field(default_factory=Limits)
-    rules: FactRules = field(default_factory=FactRules)
-    wake: Callable[[], None] = lambda: None
-    notices: Notices = field(default_factory=Notices)
-    reports: dict[tuple[ChatKey, Person], Sequence[Row]] = field(default_factory=dict)
-    meter: Meter = field(default_factory=Unmeasured)
-    seconds: deque[float] = field(default_factory=lambda: deque(maxlen=100))
-    stretches: Stretches = field(default_factory=Stretches)
-    propose: Propose = unasked
-
-
 class Stopped(Exception):
     """The exchange was told to end."""
-
-
-class Unaffordable(Exception):
-    """Nothing is left to spend on it since it began to wait for its turn with the model."""
 
 
 class Exchange:
@@ -109,13 +46,10 @@ class Exchange:
         self._chat = chat
         self._composer = shared.composers.of(chat)
         self._delivery = shared.deliveries[chat.platform]
-        self._preview: Preview | None = None
-        self._rounds: tuple[ToolRound, ...] = ()
+        self._asking: Asking | None = None
         self._doing: asyncio.Task[Turn] | None = None
         self._waiting: Sequence[Message] = ()
-        self._proposed: list[Change] = []
         self._bill = shared.ledger.bill()
-        self._standing = Standing()
 
     async def run(self, messages: Sequence[Message]) -> Reply | None:
         """Take waiting messages of one sender into a turn and answer it.
@@ -163,7 +97,7 @@ class Exchange:
             self.turn = await store.begin(messages, state=State.RECEIVED, tokens=tokens, at=now)
             return await self._fail(self.turn, "too old", spoken(sentences.TOO_OLD))
         conversation, self.turn = await store.open(messages, tokens=tokens, at=now)
-        return await self._complete(await self._as_met(conversation, self.turn), self.turn)
+        return await self._complete(await self._shared.as_met(conversation, self.turn), self.turn)
 
     async def _marked(self, messages: Sequence[Message]) -> Sequence[Message]:
         """Mark what is said incognito; asked only now, when every command before it has run."""
@@ -189,24 +123,11 @@ class Exchange:
             return await self._deliver(turn)
         if self._is_old(max(turn.at, *(m.sent_at for m in turn.messages))):
             return await self._fail(turn, "too old", spoken(sentences.TOO_OLD))
-        conversation = await self._load(turn)
+        conversation = await self._shared.load(turn)
         if not turn.incognito and all(t.id != turn.id for t in conversation.turns):
             await self._end(turn, "left")  # the talk has been taken back to before it
             return None
         return await self._complete(conversation, turn)
-
-    async def _load(self, turn: Turn) -> Conversation:
-        person = None if turn.message.anonymous else turn.sender
-        loaded = await self._shared.store.load(turn.chat, person, private=turn.message.private)
-        return await self._as_met(loaded, turn)
-
-    async def _as_met(self, conversation: Conversation, turn: Turn) -> Conversation:
-        """Give the conversation as the turn's sender meets it: one that stands for nobody has no facts."""
-        if turn.incognito:
-            return unremembering(conversation, turn, self._shared.stretches.begin(turn))
-        if not turn.message.anonymous:
-            return await viewed(self._shared.store, conversation)
-        return replace(conversation, person=None, facts=Facts(), settings=PersonSettings())
 
     def _is_old(self, at: datetime) -> bool:
         return self._shared.clock.now() - at > timedelta(minutes=self._shared.limits.open_turn_minutes)
@@ -244,7 +165,7 @@ class Exchange:
             return None
         try:
             self.turn = turn
-            return await self._complete(await self._load(turn), turn)
+            return await self._complete(await self._shared.load(turn), turn)
         except (Stopped, StaleEpoch):
             await self._close()
             return None
@@ -280,7 +201,7 @@ class Exchange:
         if turn.chunk:
             self.turn = turn.changed(state=State.DELIVERED)
         else:
-            seen = self._preview.seen.strip() if self._preview else ""
+            seen = self._asking.seen.strip() if self._asking else ""
             answer = Answer(seen, "interrupted") if seen else None
             self.turn = turn.changed(state=State.FAILED, failure="stopped", answer=answer)
         with contextlib.suppress(StaleEpoch):
@@ -303,27 +224,26 @@ class Exchange:
             self._doing = None
 
     async def _complete(self, conversation: Conversation, turn: Turn) -> Reply | None:
-        choices: list[Choice] = []
-        self._proposed = []
         if self._bill.chat is None:
             self._bill = self._shared.ledger.bill_of(turn)
-        self._standing = await self._shared.ledger.standing(turn.message)
-        if self._standing.is_over:
-            return await self._pause(conversation, turn)
+        standing = await self._shared.ledger.standing(turn.message)
+        if standing.is_over:
+            return await self._pause(conversation, turn, standing)
+        self._asking = asking = Asking(self._shared, self._delivery, self._bill)
         try:
-            answered = await self._stoppable(self._ask(conversation, turn, choices))
-        except Unaffordable:
-            return await self._pause(conversation, turn)
+            answered = await self._stoppable(asking.run(conversation, turn))
+        except Unaffordable as over:
+            return await self._pause(conversation, turn, over.standing)
         except LLMUnavailable as error:
-            return await self._wait(turn, error)
+            return await self._wait(turn, asking, error)
         except LLMError as error:
             logger.error("turn %s got no answer: %s", turn.id, error)
             return await self._fail(turn, "model", sentences.apology(error))
         self._shared.outage.answered(self._chat)
         self.turn = turn = await self._save(conversation, answered.changed(state=State.ANSWERED, failure=""))
-        reply = await self._deliver(turn, choices)
-        if self._proposed:
-            await self._shared.propose(turn, self._proposed)
+        reply = await self._deliver(turn, asking.choices)
+        if asking.proposed:
+            await self._shared.propose(turn, asking.proposed)
         return reply
 
     async def _deliver(self, turn: Turn, choices: Sequence[Choice] = ()) -> Reply:
@@ -336,93 +256,16 @@ class Exchange:
             await self._vanish(turn)
         return Reply(sentences.shown(turn.answer), tuple(choices), turn=turn.id)
 
-    async def _wait(self, turn: Turn, error: LLMUnavailable) -> Reply:
+    async def _wait(self, turn: Turn, asking: Asking, error: LLMUnavailable) -> Reply:
         """Leave a turn open until the model is back, with the tools it has run; its person is told once."""
         self.waits = str(error)
         self._shared.outage.failed(self._chat)
-        preview = turn.preview if self._preview is None else self._preview.shown_as
-        self.turn = turn.changed(failure=WAITS, rounds=self._rounds or turn.rounds, preview=preview)
+        self.turn = turn.changed(failure=WAITS, rounds=asking.rounds or turn.rounds, preview=asking.shown_as)
         await self._keep(self.turn)
         if turn.waits:
             return self._unanswered(spoken(sentences.WAITS))
         logger.warning("turn %s waits: %s", turn.id, error)
         return await self._apologise(spoken(sentences.WAITS))
-
-    async def _ask(self, conversation: Conversation, turn: Turn, choices: list[Choice]) -> Turn:
-        """Show a preview while the model is asked; the turn given knows its id."""
-        self._preview = preview = Preview(self._delivery, turn)
-        try:
-            async with self._shared.slots:
-                if not self._shared.outage.may_ask(self._chat):
-                    raise LLMUnavailable("the model is down, and is being tried for others")
-                self._standing = await self._shared.ledger.standing(turn.message)  # others may have spent it meanwhile
-                if self._standing.is_over:
-                    raise Unaffordable
-                answered = await self._answer(conversation, turn, preview, choices)
-        finally:
-            await preview.end()
-        return answered.changed(preview=preview.shown_as)
-
-    async def _answer(self, conversation: Conversation, turn: Turn, preview: Preview, choices: list[Choice]) -> Turn:
-        share = self._shared.ledger.share(self._standing, self._composer.work().budget)
-        prompt = await self._compose(conversation, turn, share=share)
-        answering = self._made_for(conversation, turn, choices, prompt.shown)
-        try:
-            return await self._answered(answering, prompt, preview, share)
-        finally:
-            self._rounds = answering.turn.rounds
-
-    async def _answered(self, answering: Answering, prompt: Prompt, preview: Preview, share: float) -> Turn:
-        try:
-            return await answering.run(prompt, preview.show)
-        except ContextOverflow:
-            logger.warning("turn %s: the prompt was too large for the server; memory is folded", answering.turn.id)
-        again = await self._load(answering.turn)
-        share = min(share, 0.5, 0.5 * prompt.tokens / max(self._composer.work().budget, 1))
-        return await answering.run(await self._compose(again, answering.turn, share=share), preview.show)
-
-    async def _compose(self, conversation: Conversation, turn: Turn, *, share: float = 1.0) -> Prompt:
-        with timed(self._shared.meter, "compose"):
-            prompt = await self._composer.compose(conversation, turn, share=share)
-        kept, report = self._shared.reports, prompt.report()
-        self._shared.meter.prompt(report)
-        kept.pop((turn.chat, turn.sender), None)
-        kept[turn.chat, turn.sender] = report
-        if len(kept) > 200:
-            del kept[next(iter(kept))]
-        return prompt
-
-    def _made_for(
-        self, conversation: Conversation, turn: Turn, choices: list[Choice], shown: frozenset[int]
-    ) -> Answering:
-        shared, composer = self._shared, self._composer
-        zone = composer.zone_for(conversation)
-        draft = draft_for(conversation, turn, shared.rules, shared.clock.now(), "model", zone)
-        context = ToolContext(conversation, turn, draft, choices=choices, shown=shown)
-
-        async def keep(changes: Sequence[Change]) -> None:
-            if not changes:
-                return
-            chosen = conversation.settings.memory
-            if conversation.person is None or chosen == "off":
-                raise StoreError("this person's memory is off")
-            if (await shared.store.settings(conversation.person)).memory != chosen:
-                raise StoreError("this person has chosen anew meanwhile what is remembered")
-            if draft.asking:
-                self._proposed.extend(changes)
-                return
-            await shared.store.apply(conversation.person, conversation.scope, changes, turn=turn)
-
-        return Answering(
-            shared.ledger.model_for(self._standing, composer.llm),
-            composer.tools(conversation),
-            context,
-            keep,
-            composer.counter,
-            shared.limits.tool_rounds,
-            reply_tokens=composer.reserve,
-            bill=self._bill,
-        )
 
     async def _save(self, conversation: Conversation, turn: Turn) -> Turn:
         turn = turn.changed(tokens=turn_cost(turn, self._shared.counter))
@@ -450,15 +293,15 @@ class Exchange:
         self.turn = turn.changed(state=State.FAILED, failure=failure)
         await (self._vanish(turn) if turn.incognito else self._keep(self.turn))
 
-    async def _pause(self, conversation: Conversation, turn: Turn) -> Reply | None:
+    async def _pause(self, conversation: Conversation, turn: Turn, standing: Standing) -> Reply | None:
         """Keep what was said without asking the model, since nothing is left to spend; say so once in a while."""
         await self._end(turn, "budget")
         ledger, reply = self._shared.ledger, None
-        until = self._standing.until(ledger.zone)
+        until = standing.until(ledger.zone)
         if ledger.may_tell(turn.chat, turn.sender):
             at = until.astimezone(self._composer.zone_for(conversation))
-            reply = await self._apologise(sentences.spent(self._standing.whose, at, kept=not turn.incognito))
-        if self._standing.whose == "bot":
+            reply = await self._apologise(sentences.spent(standing.whose, at, kept=not turn.incognito))
+        if standing.whose == "bot":
             await self._shared.notices.spent(until)
         return reply
 

@@ -10,10 +10,10 @@ from itertools import count
 
 from core.adapter import Outgoing
 from core.bot import Bot, Ports, build
+from core.collaborators import Limits
 from core.compactor import CompactorLimits
 from core.engine import Engine
 from core.errors import Unreachable
-from core.exchange import Limits
 from core.llm import LLM, Completion, OnText, Request, ToolCall
 from core.messages import ChatKey, Message, Person, Reply
 from core.spending.budget import Budget

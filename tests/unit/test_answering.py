@@ -10,8 +10,8 @@ from adapters.inmemory import InMemoryStore
 from core import sentences
 from core.answering import NOT_SAVED, REPEATED
 from core.bot import Bot
+from core.collaborators import Limits
 from core.errors import StoreError
-from core.exchange import Limits
 from core.facts import Change
 from core.llm import Completion, Finish, Request, ToolCall
 from core.messages import Person

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import replace
 
 from core.bot import Ports, build
-from core.exchange import Limits
+from core.collaborators import Limits
 from core.messages import ChatKey, Person
 from tests.driving import HeldAdapter, hold, until
 from tests.fakes import WordCounter, World

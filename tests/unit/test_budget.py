@@ -13,9 +13,9 @@ import pytest
 from adapters.inmemory import InMemoryStore
 from core import sentences
 from core.bot import Bot
+from core.collaborators import Limits
 from core.conversation import Segment, State
 from core.errors import LLMError, LLMRejected, LLMUnavailable
-from core.exchange import Limits
 from core.llm import Completion, Request, Usage
 from core.memory.keepmind import Keepmind
 from core.memory.window import WindowLimits

@@ -5,9 +5,9 @@ from __future__ import annotations
 from bots.app import _limits
 from bots.memories import chosen_memories, fact_rules
 from config.settings import Model, Settings
+from core.collaborators import Limits
 from core.compactor import CompactorLimits
 from core.draft import FactRules
-from core.exchange import Limits
 from core.memory.archive import Archive
 from core.memory.entities import Entities
 from core.memory.keepmind import Keepmind, SummaryLimits

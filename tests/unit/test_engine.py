@@ -11,10 +11,10 @@ import pytest
 from adapters.inmemory import InMemoryStore
 from core import sentences
 from core.bot import Bot
+from core.collaborators import Limits
 from core.commands.command import Context, command
 from core.conversation import Conversation, State, Turn
 from core.errors import ContextOverflow, LLMError, LLMRejected, StoreError
-from core.exchange import Limits
 from core.llm import Completion
 from core.messages import ChatKey, Message, Person, Quote
 from core.records import Job

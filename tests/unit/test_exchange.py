@@ -12,9 +12,10 @@ import pytest
 from adapters.inmemory import InMemoryStore
 from core import sentences
 from core.bot import Bot
+from core.collaborators import Limits
 from core.conversation import Conversation, State, Turn
 from core.errors import LLMRejected
-from core.exchange import Exchange, Limits
+from core.exchange import Exchange
 from core.llm import Completion, Request
 from core.messages import Attachment, Person
 from core.tools import tool

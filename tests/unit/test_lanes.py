@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 
 from core.bot import Bot
+from core.collaborators import Limits
 from core.commands.command import Context, command
-from core.exchange import Limits
 from core.lanes import Entry, Lane, Lanes
 from core.messages import ChatKey, Message
 from tests.driving import ANNA, hold, turns, until

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from core.exchange import Limits
+from core.collaborators import Limits
 from core.messages import ChatKey
 from tests.driving import ANNA, hold, turns, until
 from tests.fakes import World
