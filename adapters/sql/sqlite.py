@@ -4,13 +4,11 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import os
 import sqlite3
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, closing, suppress
+from contextlib import ExitStack, suppress
 from pathlib import Path
 from queue import SimpleQueue
 from threading import Lock, Thread
@@ -25,14 +23,13 @@ from adapters.sql.cache import Cache
 from adapters.sql.database import P, Prepare, R, Row, Transaction, Work
 from adapters.sql.faults import DAMAGED, ELSEWHERE, store_error, unreadable
 from adapters.sql.sqlite_duty import SqliteDuty
+from adapters.sql.sqlite_log import SqliteLog, emptied, files_with
 from adapters.sql.statement import Statement
 from core.duty import Alone, Duty
 from core.errors import StoreError
 
-logger = logging.getLogger("keepmind.store")
 Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
 
-MOVE, EMPTY = "PRAGMA wal_checkpoint(PASSIVE)", "PRAGMA wal_checkpoint(TRUNCATE)"
 WRITE, READ, NONE = "BEGIN IMMEDIATE", "BEGIN", ""
 LAZY = ("OFF", "NORMAL")
 """The values of `synchronous` with which a commit does not wait for the disk."""
@@ -40,13 +37,6 @@ CHECKED = 50_000_000
 """How many bytes a file has at most that is looked through at the start: for more that would take too long."""
 MOMENT = 0.002
 """How many seconds a caller waits for a transaction just begun: most are over sooner than one is handed over."""
-MOVE_AFTER = 500
-"""How many transactions the log holds before it is moved into the file: some megabytes."""
-LONGEST_LOG = 4000
-"""How many pages the log may hold until nobody may write while the rest of it is moved, so that it begins anew."""
-
-PIECE = 2**20
-"""How many bytes of a file are looked through at a time."""
 
 
 class SqliteTransaction(Transaction):
@@ -125,10 +115,7 @@ class SqliteDatabase:
         self._thread: Thread | None = None
         self._using = Lock()
         self._began = 0.0
-        self._unmoved = 0
-        self._leaves_traces = False
-        self._mover = ThreadPoolExecutor(1, "keepmind-sql-log")
-        self._moving: Future[None] | None = None
+        self._log = SqliteLog(self.where, self._using)
         self._closing = ExitStack()
         self._duty = SqliteDuty(self.where) if Path(self.where).is_absolute() else Alone()
 
@@ -148,7 +135,7 @@ class SqliteDatabase:
         if isinstance(self._duty, SqliteDuty):
             self._duty.close()
         if self._thread is not None:
-            await asyncio.to_thread(self._mover.shutdown)
+            await asyncio.to_thread(self._log.close)
             stopping = self._do(self._closing.close)
             self._thread = None
             await stopping
@@ -189,7 +176,7 @@ class SqliteDatabase:
 
     async def files_with(self, text: str) -> list[str]:
         """Look through the file and what lies beside it: its log, its journal."""
-        return await asyncio.to_thread(_files_with, self.where, text.encode())
+        return await asyncio.to_thread(files_with, self.where, text.encode())
 
     async def erased(self) -> None:
         """Move all that was written into the file proper, so that nothing erased stays in the log beside it.
@@ -198,17 +185,11 @@ class SqliteDatabase:
         that has ended, with some later transaction.
         """
         deadline = time.monotonic() + self._patience
-        while not await self._do(self._empty_log):
+        while not await self._do(lambda: emptied(self._raw)):
             if time.monotonic() > deadline:
-                logger.warning("the database is read for long; until that ends, its log holds what was erased")
-                self._leaves_traces = True
+                self._log.leaves_traces()
                 return
             await asyncio.sleep(0.01)
-
-    def _empty_log(self) -> bool:
-        """Move the log, and say whether it is empty; SQLite does not wait for who is moving it already."""
-        ((busy, _, _),) = self._raw.execute(EMPTY).fetchall()
-        return not busy
 
     def _do(self, work: Callable[[], R]) -> asyncio.Future[R]:
         if self._thread is None:
@@ -261,31 +242,9 @@ class SqliteDatabase:
             if self._raw.in_transaction:
                 execute("ROLLBACK")
             raise
-        self._unmoved += begin is not READ
-        wanted = self._leaves_traces or self._unmoved >= MOVE_AFTER
-        if wanted and (self._moving is None or self._moving.done()):
-            self._unmoved = 0
-            with suppress(RuntimeError):  # it is being closed, which moves the log as well
-                self._moving = self._mover.submit(self._move_log)
+        if begin is not READ:
+            self._log.grew()
         return result
-
-    def _move_log(self) -> None:
-        """Move what the log holds into the file, by a connection of its own, so that meanwhile others may write.
-
-        SQLite would do it within some commit, and make that wait for the disk.
-        """
-        if Path(self.where).is_absolute():
-            with suppress(sqlite3.Error):  # a faulty disk is told to whoever writes next
-                self._move()
-
-    def _move(self) -> None:
-        address = f"{Path(self.where).as_uri()}?mode=rw"
-        with closing(sqlite3.connect(address, uri=True, isolation_level=None, timeout=0)) as mover:
-            ((_, pages, _),) = mover.execute(MOVE).fetchall()
-            if pages > LONGEST_LOG or self._leaves_traces:
-                with self._using:
-                    ((busy, _, _),) = mover.execute(EMPTY).fetchall()
-                    self._leaves_traces = self._leaves_traces and bool(busy)
 
     def _connect(self, prepare: Prepare[None]) -> None:
         connection = self._closing.enter_context(_connection(self._url, self._patience))
@@ -357,25 +316,6 @@ def _resolve(done: asyncio.Future[Any], result: Any, error: Exception | None) ->
         done.set_result(result)
     else:
         done.set_exception(error)
-
-
-def _files_with(where: str, text: bytes) -> list[str]:
-    if not where.startswith("/") or not text:
-        return []
-    files = [Path(where + ending) for ending in ("", "-wal", "-journal")]
-    return [f"the file {file}" for file in files if _is_in(file, text)]
-
-
-def _is_in(file: Path, text: bytes) -> bool:
-    """Say whether a text stands in a file; it is not mapped, since to empty a log meanwhile would end the process."""
-    before = b""
-    with suppress(FileNotFoundError), file.open("rb") as opened:
-        while piece := opened.read(PIECE):
-            seen = before + piece
-            if text in seen:
-                return True
-            before = seen[max(0, len(seen) - len(text) + 1) :]
-    return False
 
 
 def _check_soundness(connection: sqlite3.Connection, where: str) -> None:

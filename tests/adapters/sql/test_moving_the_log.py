@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from adapters.sql import open_store
-from adapters.sql.sqlite import PIECE
+from adapters.sql.sqlite_log import PIECE
 from core.messages import ChatKey
 from tests.contract.talk import PRIVATE_CHAT, Talk
 
