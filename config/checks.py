@@ -120,9 +120,9 @@ def gateway_address(url: str) -> str:
 
 
 def database(url: SecretStr) -> SecretStr:
-    """Take a SQLAlchemy URL."""
-    if not re.match(r"[a-z][\w+]*://", url.get_secret_value()):
-        raise ValueError("it must be a SQLAlchemy URL such as sqlite:////data/keepmind.db or postgresql://host/name")
+    """Take a SQLAlchemy URL, or the path of a SQLite file."""
+    if not re.match(r"[a-z][\w+]*://|[^:]+$", url.get_secret_value()):
+        raise ValueError("it must be the path of a SQLite file, or an address such as postgresql://user@host/name")
     return url
 
 

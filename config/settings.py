@@ -268,12 +268,13 @@ class Storage(Section):
         description="Folder of data (KEEPMIND_DATA_DIR); blank: the user's own.",
     )
     database_url: Annotated[SecretStr, AfterValidator(checks.database)] | None = Field(
-        None, description="SQLAlchemy URL (KEEPMIND_DATABASE_URL); blank: SQLite in that folder."
+        None,
+        description="Path of a SQLite file, or postgresql://… (KEEPMIND_DATABASE_URL); blank: SQLite in that folder.",
     )
 
     @property
     def url(self) -> str:
-        """The SQLAlchemy URL of the database."""
+        """The database: a SQLAlchemy URL, or the path of a SQLite file."""
         return self.database_url.get_secret_value() if self.database_url else f"sqlite:///{self.data_dir}/keepmind.db"
 
 

@@ -92,7 +92,9 @@ def read_dotenv(path: Path) -> dict[str, str]:
         return {}
     try:
         found = dotenv_values(stream=StringIO(text_of(path)), interpolate=False)
-    except (OSError, ValueError):
+    except OSError as error:
+        raise ConfigError(f"{path} can't be read: {error.strerror}") from None
+    except ValueError:
         raise ConfigError(f"{path} can't be read as UTF-8 text of at most a megabyte") from None
     return {name: value for name, value in found.items() if value is not None}
 

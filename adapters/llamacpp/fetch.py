@@ -42,6 +42,15 @@ def fetch(folder: Path, progress: Progress = print, run: Run = run) -> Path:
     path = folder / FILE
     if model_file(folder) and _sha256(path.open("rb")) == SHA256:
         return path
+    try:
+        return _fetched(folder, progress, run)
+    except OSError as error:
+        says = f"The small model can't be kept in {folder} ({error.strerror})"
+        raise ConfigError(f"{says}; set KEEPMIND_DATA_DIR to a folder that can be written.") from None
+
+
+def _fetched(folder: Path, progress: Progress, run: Run) -> Path:
+    path = folder / FILE
     folder.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder, prefix=".fetching-") as temporary:
         progress("Downloading the small model (93 MB), once…")

@@ -5,6 +5,8 @@ import openai
 
 from core.errors import ConfigError
 
+OPENAI = "https://api.openai.com/v1"
+
 
 def to_client(api_key: str, base_url: str | None, http_client: httpx2.AsyncClient | None) -> openai.AsyncOpenAI:
     """Return a client; it touches no network yet. Raises ConfigError for a key that can't stand in a header."""
@@ -13,7 +15,8 @@ def to_client(api_key: str, base_url: str | None, http_client: httpx2.AsyncClien
         raise ConfigError("OPENAI_API_KEY holds characters that no key has; copy it again.")
     if http_client is None and _is_near(base_url):
         http_client = _direct()
-    return openai.AsyncOpenAI(api_key=key or "none", base_url=base_url, max_retries=0, http_client=http_client)
+    address = base_url or OPENAI  # else the library takes OPENAI_BASE_URL from the environment, blank as well
+    return openai.AsyncOpenAI(api_key=key or "none", base_url=address, max_retries=0, http_client=http_client)
 
 
 def safe_url(url: httpx2.URL) -> str:

@@ -12,7 +12,7 @@ from pathlib import Path
 from sqlalchemy import URL, make_url
 
 from adapters.sql.address import is_postgresql, to_address
-from adapters.sql.sqlite import explained, look
+from adapters.sql.sqlite import address_of, explained, look
 from adapters.sql.upgrade import current
 from core.errors import StoreError
 
@@ -26,8 +26,7 @@ async def back_up(url: str, copy: Path) -> str:
         return _dump(make_url(to_address(url).url), copy)
     if await look(url, current) is None:
         raise StoreError("There is no database yet, so nothing to copy.")
-    source = url if "://" not in url else make_url(url).database or ""
-    await asyncio.to_thread(_copy, source, copy)
+    await asyncio.to_thread(_copy, address_of(url)[0], copy)
     return ""
 
 
@@ -53,7 +52,7 @@ def _copy(source: str, copy: Path) -> None:
 
 
 def _opened(source: str) -> sqlite3.Connection:
-    return sqlite3.connect(source if source.startswith("file:") else os.path.expanduser(source), uri="file:" in source)
+    return sqlite3.connect(source, uri=source.startswith("file:"))
 
 
 def _make(copy: Path) -> None:

@@ -16,7 +16,7 @@ _SENTENCES = {
     sqlite3.SQLITE_FULL: "can't grow because its disk is full; free some space.",
     sqlite3.SQLITE_READONLY: f"is read-only; make it writable or {ELSEWHERE}.",
     sqlite3.SQLITE_PERM: f"may not be accessed; give the bot the right to, or {ELSEWHERE}.",
-    sqlite3.SQLITE_CANTOPEN: f"can't be opened; check that its folder exists and is writable, or {ELSEWHERE}.",
+    sqlite3.SQLITE_CANTOPEN: f"can't be opened; check that it and its folder can be read and written, or {ELSEWHERE}.",
     sqlite3.SQLITE_CORRUPT: DAMAGED,
     sqlite3.SQLITE_NOTADB: f"is not a SQLite database and was left as it is; {ELSEWHERE}.",
     sqlite3.SQLITE_IOERR: "can't be read or written because its disk fails; check the disk.",

@@ -267,6 +267,7 @@ async def look(url: str, seen: Prepare[R]) -> R | None:
 def _look(where: str, address: str, seen: Prepare[R]) -> R | None:
     if where.startswith("/") and not Path(where).exists():
         return None
+    _check_file(where)
     try:
         with _connection(address, patience=5) as connection:
             return seen(connection, where)
@@ -329,6 +330,12 @@ def _check_folder(where: str) -> None:
     folder = Path(where).parent
     if where.startswith("/") and not folder.is_dir():
         raise StoreError(f"The folder {folder} does not exist; create it or {ELSEWHERE} path.")
+    _check_file(where)
+
+
+def _check_file(where: str) -> None:
+    if Path(where).is_dir():
+        raise StoreError(f"The database {where} is a folder; set KEEPMIND_DATABASE_URL to a file in it.")
 
 
 def address_of(url: str) -> tuple[str, str]:
@@ -342,6 +349,8 @@ def address_of(url: str) -> tuple[str, str]:
         raise StoreError(f"The database address can't be read; {ELSEWHERE} path or sqlite:/// address.") from None
     if parsed.get_backend_name() != "sqlite":
         raise StoreError(f"{parsed.get_backend_name()} is not supported; {ELSEWHERE}, sqlite:/// or postgresql://.")
+    if str(parsed.database).startswith("~"):
+        return address_of(str(parsed.database))
     return _shown(parsed.database), url
 
 
@@ -349,4 +358,4 @@ def _shown(database: str | None) -> str:
     if database in (None, "", ":memory:"):
         return ":memory:"
     path = str(database)
-    return path if path.startswith("file:") else str(Path(os.path.expanduser(path)).absolute())
+    return path if path.startswith("file:") else str(Path(path).absolute())

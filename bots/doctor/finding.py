@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from core.errors import KeepmindError
+from core.errors import ConfigError, KeepmindError
 
 Level = Literal["fine", "warning", "broken"]
 LEVELS: tuple[Level, ...] = ("fine", "warning", "broken")
@@ -24,6 +24,7 @@ class Finding:
 
 
 LATER = "Try again later; what answers there may tell more in a log of its own."
+SETTING = "Set it right where it is set: in the environment, .env or the TOML file; docs/configuration.md tells how."
 Look = Callable[[], AsyncGenerator[Finding, None]]
 
 
@@ -60,7 +61,7 @@ def broken(room: str, about: str, says: str, fix: str) -> Finding:
 def refused(room: str, about: str, error: KeepmindError) -> Finding:
     """Find what an error says; behind its semicolon stands what to do."""
     says, _, fix = str(error).partition("; ")
-    return broken(room, about, sentence(says), sentence(fix) or LATER)
+    return broken(room, about, sentence(says), sentence(fix) or (SETTING if isinstance(error, ConfigError) else LATER))
 
 
 def sentence(words: str) -> str:

@@ -122,7 +122,9 @@ def read_text(path: Path) -> str:
     """Read a file that need not be there. Raises ConfigError."""
     try:
         return path.read_text(encoding="utf-8-sig") if path.exists() else ""
-    except (OSError, UnicodeDecodeError):
+    except OSError as error:
+        raise ConfigError(f"{path} can't be read: {error.strerror}") from None
+    except UnicodeDecodeError:
         raise ConfigError(f"{path} can't be read as UTF-8 text") from None
 
 

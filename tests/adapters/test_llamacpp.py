@@ -47,6 +47,12 @@ def test_a_damaged_download_is_refused_and_leaves_nothing_behind(tmp_path: Path)
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_folder_that_takes_no_files_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with pytest.raises(ConfigError, match=r"can't be kept in .*/file \(File exists\); set KEEPMIND_DATA_DIR"):
+        fetch(tmp_path / "file", quiet, Installer(b""))
+
+
 def test_without_a_network_the_reason_is_told(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"can't be downloaded; check the network\. \(ERROR: no route\)"):
         fetch(tmp_path / "new", quiet, Installer(None, "Looking…\nERROR: no route\n"))

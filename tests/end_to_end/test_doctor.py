@@ -20,8 +20,9 @@ from adapters.sql import open_store
 from adapters.telegram.health import Health
 from adapters.telegram.server import TOKEN, TelegramServer
 from bots.doctor import Finding, examine
-from bots.doctor.finding import worst
+from bots.doctor.finding import SETTING, refused, worst
 from config.settings import load_settings
+from core.errors import ConfigError
 from tests.adapters.telegram.life import until
 from tests.end_to_end.bot import Bot
 from tests.end_to_end.model_server import ModelServer
@@ -337,6 +338,16 @@ async def test_a_fallback_that_does_not_answer_is_found(tmp_path: Path, model: M
 async def test_a_cheaper_model_that_does_not_answer_is_found(tmp_path: Path, model: ModelServer) -> None:
     found = (await look(tmp_path, asking(model, KEEPMIND_BUDGET__MODEL="cheap"))).of("model", "cheaper")
     assert (found.level, found.says) == ("fine", "cheap answers too.")
+
+
+async def test_what_can_not_be_read_of_the_settings_is_to_be_set_right_not_tried_later(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError) as caught:
+        await look(tmp_path, {"OPENAI_BASE_URL": "nonsense"})
+    found = refused("settings", "files", caught.value)
+    assert (found.says, found.fix) == (
+        "OPENAI_BASE_URL: it must be an address that begins with http:// or https://.",
+        SETTING,
+    )
 
 
 async def test_prices_and_budgets_that_are_not_set_are_advised(tmp_path: Path, model: ModelServer) -> None:

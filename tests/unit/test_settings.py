@@ -283,6 +283,11 @@ def test_a_dotenv_that_is_not_text(load: Load, tmp_path: Path) -> None:
     assert ".env can't be read as UTF-8 text" in complaint(load)
 
 
+@pytest.mark.parametrize("path", ["keepmind.db", "/data/keepmind.db", "~/data/keepmind.db"])
+def test_a_database_may_be_named_by_its_path(load: Load, path: str) -> None:
+    assert load(KEEPMIND_DATABASE_URL=path).storage.url == path
+
+
 @pytest.mark.parametrize(
     "environ",
     [

@@ -117,6 +117,14 @@ async def test_no_key_and_nothing_said_gets_into_errors_or_logs(status: int, cap
         assert "Be kind" not in text
 
 
+async def test_without_an_address_openai_is_asked_though_one_is_blank_in_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("OPENAI_BASE_URL", "")
+    with pytest.raises(LLMUnavailable, match=r"at https://api\.openai\.com/v1 can't be reached"):
+        await Server(httpx2.ConnectError("refused")).llm(base_url=None).complete(HI)
+
+
 async def test_an_address_is_told_without_its_password() -> None:
     server = Server(httpx2.ConnectError("refused"))
     with pytest.raises(LLMUnavailable) as caught:

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import create_engine
 
-from adapters.sql import Schema, SqlStore, open_store, read_schema
+from adapters.sql import Schema, SqlStore, back_up, open_store, read_schema
 from adapters.sql.upgrade import KNOWN, MIGRATIONS, TARGET, migrate
 from core.errors import StoreError
 from core.messages import PRIVATE
@@ -150,7 +150,17 @@ async def test_a_missing_folder_is_named(tmp_path: Path) -> None:
 
 
 async def test_a_folder_in_place_of_a_file_is_told(tmp_path: Path) -> None:
-    assert "can't be opened" in await refusal(tmp_path)
+    assert f"The database {tmp_path} is a folder; set KEEPMIND_DATABASE_URL to a file in it." == await refusal(tmp_path)
+    with pytest.raises(StoreError, match="is a folder"):
+        await read_schema(str(tmp_path))
+
+
+@pytest.mark.parametrize("url", ["~/keepmind.db", "sqlite:///~/keepmind.db"])
+async def test_a_tilde_stands_for_the_home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    await (await open_store(url)).aclose()
+    assert await back_up(url, tmp_path / "copy.db") == ""
+    assert {"keepmind.db", "copy.db"} <= set(os.listdir(tmp_path))
 
 
 @pytest.mark.parametrize("url", ["mysql://localhost/keepmind", "no sense://", "postgresql://host:port/name"])
