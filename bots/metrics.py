@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -13,6 +14,9 @@ from config.settings import Settings
 
 logger = logging.getLogger("keepmind")
 STARTING = "starting"
+SILENT = "The database does not answer."
+PATIENCE = 3.0
+"""How many seconds the database may take to answer a small question before it counts as away."""
 
 
 class Watched(PrometheusMeter):
@@ -24,7 +28,11 @@ class Watched(PrometheusMeter):
         """Say what keeps the bot from serving. Raises StoreError."""
         if self.app is None:
             return STARTING
-        await self.app.store.allowed()  # a small question: whether the database answers
+        try:
+            async with asyncio.timeout(PATIENCE):
+                await self.app.store.allowed()  # a small question
+        except TimeoutError:
+            return SILENT
         return ""
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 import signal
+import threading
 from collections.abc import Coroutine, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager, AsyncExitStack, contextmanager, suppress
 from typing import Protocol, Self
@@ -18,6 +20,8 @@ from core.errors import ConfigError, KeepmindError
 logger = logging.getLogger("keepmind")
 
 TOKENS = {"telegram": "TELEGRAM_BOT_TOKEN", "discord": "DISCORD_BOT_TOKEN"}
+CLOSING_SECONDS = 5
+"""How long all may take to be closed, beside the time for what is in progress."""
 
 
 class Platform(Adapter, Protocol):
@@ -60,7 +64,7 @@ async def serve(names: Sequence[str], settings: Settings) -> None:
 
     Raises the error of one that failed when all have ended.
     """
-    with _told_to_stop():
+    with _told_to_stop(settings.engine.stop_seconds + CLOSING_SECONDS):
         while await _shift(names, settings):
             logger.warning("another process serves the bot now; this one begins anew, to stand by")
 
@@ -108,15 +112,31 @@ async def _told(run: Coroutine[None, None, None], *, alone: bool) -> None:
 
 
 @contextmanager
-def _told_to_stop() -> Iterator[None]:
-    """Let the signal that asks a process to end cancel what runs, so that all is closed in order."""
+def _told_to_stop(seconds: float) -> Iterator[None]:
+    """Let the signal that asks a process to end cancel what runs, so that all is closed in order.
+
+    What is not closed in so many seconds, such as a database that does not answer, is left, as by a kill.
+    """
     loop, task = asyncio.get_running_loop(), asyncio.current_task()
     assert task is not None
+
+    def stop() -> None:
+        last = threading.Timer(seconds, _leave)
+        last.daemon = True
+        last.start()
+        task.cancel()
+
     with suppress(NotImplementedError):
-        loop.add_signal_handler(signal.SIGTERM, task.cancel)
+        loop.add_signal_handler(signal.SIGTERM, stop)
     try:
         with suppress(asyncio.CancelledError):
             yield
     finally:
         with suppress(NotImplementedError):
             loop.remove_signal_handler(signal.SIGTERM)
+
+
+def _leave() -> None:
+    """End the process though threads still wait: nothing is lost, since it may be killed at any moment."""
+    logger.error("not all could be closed in time (does the database answer?); what is open goes on at the next start")
+    os._exit(1)
