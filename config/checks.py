@@ -121,7 +121,7 @@ def gateway_address(url: str) -> str:
 
 def database(url: SecretStr) -> SecretStr:
     """Take a SQLAlchemy URL, or the path of a SQLite file."""
-    if not re.match(r"[a-z][\w+]*://|[^:]+$", url.get_secret_value()):
+    if not re.match(r"[a-z][\w+]*://|[^:]*/[^:]+$|[^:]+\.(db|sqlite3?)$", url.get_secret_value()):
         raise ValueError("it must be the path of a SQLite file, or an address such as postgresql://user@host/name")
     return url
 

@@ -144,7 +144,7 @@ class Interview:
 
     def _database(self) -> None:
         self.answers[DATABASE] = self.asking.ask(
-            "Database: blank for a SQLite file in the folder of data, or postgresql://user:password@host/name",
+            "Database: blank for a SQLite file in the folder of data, else its path or postgresql://user:password@host/name",
             self._tried(trying.database_url),
             given=self._wishes.database_url,
             default=self._present.text(DATABASE),

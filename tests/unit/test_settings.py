@@ -288,6 +288,11 @@ def test_a_database_may_be_named_by_its_path(load: Load, path: str) -> None:
     assert load(KEEPMIND_DATABASE_URL=path).storage.url == path
 
 
+@pytest.mark.parametrize("word", ["postgres", "yes", "me:hush@db/name", "12:x", "sqlite:keepmind.db"])
+def test_a_word_is_no_database(load: Load, word: str) -> None:
+    assert "it must be the path of a SQLite file, or an address" in complaint(load, KEEPMIND_DATABASE_URL=word)
+
+
 @pytest.mark.parametrize(
     "environ",
     [
