@@ -33,6 +33,9 @@ Synchronous = Literal["OFF", "NORMAL", "FULL", "EXTRA"]
 WRITE, READ, NONE = "BEGIN IMMEDIATE", "BEGIN", ""
 LAZY = ("OFF", "NORMAL")
 """The values of `synchronous` with which a commit does not wait for the disk."""
+MAGIC = b"SQLite format 3\0"
+HEADER = 100
+"""How many bytes a file of SQLite begins with that say what it is."""
 CHECKED = 50_000_000
 """How many bytes a file has at most that is looked through at the start: for more that would take too long."""
 MOMENT = 0.002
@@ -326,6 +329,26 @@ def _check_soundness(connection: sqlite3.Connection, where: str) -> None:
             raise StoreError(f"The database {where} {DAMAGED}")
 
 
+def _is_cut_off(where: str) -> bool:
+    """Say whether a file was cut off where SQLite would not see it: it takes one of a byte for new, and drops its log.
+
+    While something lies in the log or the journal, the last page may be half written.
+    """
+    with suppress(OSError, ValueError), open(where, "rb") as file:
+        begin = file.read(HEADER)
+        size = file.seek(0, os.SEEK_END)
+        log, journal = (_size(f"{where}-{beside}") for beside in ("wal", "journal"))
+        if len(begin) < HEADER:
+            return bool(begin or log)
+        page = int.from_bytes(begin[16:18], "big")
+        return begin.startswith(MAGIC) and not log and not journal and size % (65_536 if page == 1 else page or 1) > 0
+    return False
+
+
+def _size(file: str) -> int:
+    return os.path.getsize(file) if os.path.exists(file) else 0
+
+
 def _check_folder(where: str) -> None:
     folder = Path(where).parent
     if where.startswith("/") and not folder.is_dir():
@@ -336,6 +359,8 @@ def _check_folder(where: str) -> None:
 def _check_file(where: str) -> None:
     if Path(where).is_dir():
         raise StoreError(f"The database {where} is a folder; set KEEPMIND_DATABASE_URL to a file in it.")
+    if _is_cut_off(where):
+        raise StoreError(f"The database {where} {DAMAGED}")
 
 
 def address_of(url: str) -> tuple[str, str]:

@@ -237,6 +237,20 @@ async def test_a_damaged_database_is_told_at_the_start_and_not_overwritten(path:
     assert path.read_bytes() == damaged
 
 
+@pytest.mark.parametrize(("kept", "log"), [(1, b""), (50, b""), (-1, b""), (-100, b""), (0, b"what was said last")])
+async def test_a_database_cut_off_anywhere_is_told_and_left_as_it_is(path: Path, kept: int, log: bytes) -> None:
+    store = await open_store(str(path))
+    await Talk(store).says("hello")
+    await store.aclose()
+    cut, beside = path.read_bytes()[:kept], path.with_name(f"{path.name}-wal")
+    path.write_bytes(cut)
+    if log:
+        beside.write_bytes(log)
+    assert "is damaged and was left as it is; bring back a copy" in await refusal(path)
+    assert path.read_bytes() == cut
+    assert not log or beside.read_bytes() == log
+
+
 async def test_a_database_damaged_while_it_is_open_is_told(path: Path) -> None:
     damaged = await damage(path)
     store = await open_store(str(path))
