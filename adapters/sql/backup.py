@@ -31,10 +31,9 @@ async def back_up(url: str, copy: Path) -> str:
 
 
 def _dump(url: URL, copy: Path) -> str:
-    host = url.host or str(url.query.get("host", ""))
-    given = {"host": host, "port": url.port, "username": url.username, "dbname": url.database, "file": copy}
-    options = [f"--{name}={value}" for name, value in given.items() if value]
-    return shlex.join(["pg_dump", "--format=custom", *options])
+    """Write the command, with all that the address asks of a connection, but the password."""
+    place = url._replace(password=None).difference_update_query(["password", "sslpassword"])
+    return shlex.join(["pg_dump", "--format=custom", f"--dbname={place.render_as_string()}", f"--file={copy}"])
 
 
 def _copy(source: str, copy: Path) -> None:

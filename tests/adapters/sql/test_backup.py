@@ -55,10 +55,11 @@ async def test_no_file_is_overwritten_and_none_is_left_when_it_fails(tmp_path: P
     assert not (tmp_path / "other.db").exists()
 
 
-async def test_of_postgresql_the_command_is_given_without_the_password(tmp_path: Path) -> None:
-    command = await back_up("postgres://ann:s3cret@db.example:5433/keepmind", tmp_path / "a copy.dump")
-    place = "--host=db.example --port=5433 --username=ann --dbname=keepmind"
-    assert command == f"pg_dump --format=custom {place} '--file={tmp_path}/a copy.dump'"
+async def test_of_postgresql_the_command_is_given_with_all_of_the_address_but_the_password(tmp_path: Path) -> None:
+    url = "postgres://ann:s3cret@db.example:5433/keepmind?sslmode=verify-full&password=s3cret"
+    place = "postgresql://ann@db.example:5433/keepmind?sslmode=verify-full"
+    command = await back_up(url, tmp_path / "a copy.dump")
+    assert command == f"pg_dump --format=custom '--dbname={place}' '--file={tmp_path}/a copy.dump'"
 
 
 async def test_the_command_for_postgresql_makes_what_can_be_brought_back(postgresql: Server, tmp_path: Path) -> None:
