@@ -41,6 +41,7 @@ class PrometheusMeter:
         self._cost = self._counter("cost", "What requests cost, in the currency of the prices.", "purpose model")
         self._chunks = self._counter("chunks", "What became of chunks.", "platform outcome")
         self._jobs = self._counter("jobs", "Durable jobs.", "kind outcome")
+        self._takeovers = self._counter("takeovers", "Times this process has begun to serve a bot.", "platform")
         self._late = self._histogram("job_lag_seconds", "From when a job was due to its begin.", "kind", _SECONDS)
 
     def _histogram(self, name: str, about: str, labels: str, buckets: Sequence[float]) -> Histogram:
@@ -94,6 +95,10 @@ class PrometheusMeter:
         """Count a durable job, and how late it began."""
         self._jobs.labels(kind, outcome).inc()
         self._late.labels(kind).observe(late)
+
+    def takeover(self, platform: str) -> None:
+        """Count that this process has begun to serve a bot."""
+        self._takeovers.labels(platform).inc()
 
 
 @asynccontextmanager

@@ -57,4 +57,9 @@ def watch(meter: Watched | None, app: App) -> None:
         meter.watch(
             "budget_used", "Part of the bot's budget that is used; 0 without.", lambda: app.engine.shared.ledger.used
         )
+        meter.watch("serving", "Bots that this process serves; 0 while it stands by.", lambda: _serving(app))
         meter.watch("busy_chats", "Chats with something in progress.", lambda: app.engine.busy)
+
+
+def _serving(app: App) -> int:
+    return len(app.engine.shared.deliveries.keys() - app.engine.standby)

@@ -99,6 +99,7 @@ class Shift:
         await taking
         logger.info("this process serves %s", bot)
         self._engine.standby.discard(platform.platform)
+        self._engine.shared.meter.takeover(platform.platform)
         await self._engine.recover(platform.platform)
         await self._tick()
 

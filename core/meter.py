@@ -39,6 +39,10 @@ class Meter(Protocol):
         """Count a durable job, `done` or `failed`, and how many seconds after it was due it began."""
         ...
 
+    def takeover(self, platform: str) -> None:
+        """Count that this process has begun to serve a bot, the first to or after another."""
+        ...
+
 
 class Unmeasured:
     """Measures nothing."""
@@ -60,6 +64,9 @@ class Unmeasured:
 
     def job(self, kind: str, outcome: str, late: float) -> None:
         """Count a durable job."""
+
+    def takeover(self, platform: str) -> None:
+        """Count that this process has begun to serve a bot."""
 
 
 @contextmanager
