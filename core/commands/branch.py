@@ -13,7 +13,7 @@ from core.memory import folding, summary
 from core.prompt import MESSAGE_COST
 from core.records import AuditEntry
 from core.rendering import said
-from core.sentences import WAITS
+from core.sentences import WAITS, spent
 from core.translation import marked, spoken
 from core.usage import BilledLLM
 
@@ -55,6 +55,11 @@ async def retry(context: Context) -> str:
     if turn.waits:
         context.engine.answer(turn)
         return spoken(WAITS)
+    ledger = context.engine.shared.ledger
+    standing = await ledger.standing(turn.message)
+    if standing.is_over:
+        at = standing.until(ledger.zone).astimezone(context.composer.zone_for(here))
+        raise CommandError(spent(standing.whose, at))
     counter, now = context.engine.shared.counter, context.now
     tokens = sum(counter.count(said(message)) for message in turn.messages) + MESSAGE_COST
     with _unless_stale():

@@ -325,6 +325,6 @@ async def test_commands_that_ask_the_model_do_not_when_nothing_is_left() -> None
         await world.say(text)
     before = len(world.llm.requests)
     assert "Nothing is left to spend" in await world.said("/back keep")
-    await world.say("/retry")
+    assert "I answer again from" in await world.said("/retry")
     assert len(world.llm.requests) == before
     assert "We are back" in await world.said("/back")
