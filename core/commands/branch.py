@@ -59,7 +59,7 @@ async def retry(context: Context) -> str:
     standing = await ledger.standing(turn.message)
     if standing.is_over:
         at = standing.until(ledger.zone).astimezone(context.composer.zone_for(here))
-        raise CommandError(spent(standing.whose, at))
+        raise CommandError(spent(standing.whose, at, kept=True))
     counter, now = context.engine.shared.counter, context.now
     tokens = sum(counter.count(said(message)) for message in turn.messages) + MESSAGE_COST
     with _unless_stale():
