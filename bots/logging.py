@@ -61,6 +61,8 @@ def secrets(settings: Settings) -> set[str]:
     sections = [section for _, section in settings if isinstance(section, Section)]
     values = [value for section in sections for _, value in section]
     known = {value.get_secret_value() for value in values if isinstance(value, SecretStr)}
+    if "://" not in settings.storage.url:
+        known.discard(settings.storage.url)  # the path of a file
     return known | {part for one in known for part in _passwords(one)}
 
 

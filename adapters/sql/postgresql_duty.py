@@ -8,6 +8,7 @@ import logging
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from threading import Event, Thread
+from time import monotonic
 
 import psycopg
 from psycopg.sql import SQL, Literal
@@ -20,6 +21,8 @@ logger = logging.getLogger("keepmind.store")
 
 BOTS = 1_264_873_041
 """The space of the advisory locks of bots."""
+GLANCE = 0.1
+"""Seconds between two looks at what is wanted; none of them asks the server."""
 CALL = "keepmind"
 """What is heard by who serves a bot of this database."""
 TRY = f"SELECT pg_try_advisory_lock({BOTS}, hashtext(%s))"
@@ -105,14 +108,23 @@ class PostgresqlDuty:
             connection.execute(setting)
         beats = 0
         while not self._ending.is_set():
-            for bot in list(self._wanted):
+            wanted = list(self._wanted)
+            for bot in wanted:
                 if bot not in self._held:
                     self._try(connection, bot)
-            heard = list(connection.notifies(timeout=self._beat, stop_after=1))
+            heard = self._listen(connection, len(wanted))
             connection.execute("SELECT 1")
             beats += 1
             if heard or beats % self._poll == 0:
                 self._tell(self._called.set)
+
+    def _listen(self, connection: Connection, known: int) -> bool:
+        """Wait a beat for a call, or until more bots are wanted than are known, or the end; say whether one came."""
+        until = monotonic() + self._beat
+        while not self._ending.is_set() and len(self._wanted) == known and (left := until - monotonic()) > 0:
+            if list(connection.notifies(timeout=min(left, GLANCE), stop_after=1)):
+                return True
+        return False
 
     def _try(self, connection: Connection, bot: str) -> None:
         """Take a bot if nobody has it; what was held and is another's now is lost."""

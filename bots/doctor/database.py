@@ -79,7 +79,7 @@ async def _disk(url: str) -> AsyncGenerator[Finding, None]:
         return
     yield await asyncio.to_thread(_space, file)
     yield await asyncio.to_thread(_folder, file)
-    if file.exists():
+    if file.is_file():
         yield _mode(file)
 
 

@@ -7,13 +7,14 @@ import gc
 import json
 import logging
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
 from adapters import documents
 from adapters.documents import Unreadable
-from bots.logging import HIDDEN, Redaction, set_up_logging
-from config.settings import Settings
+from bots.logging import HIDDEN, Redaction, secrets, set_up_logging
+from config.settings import Settings, load_settings
 
 TOKEN = "123456789:AAabcdefghijklmnopqrstuvwxyz0123456"
 KEY = "sk-proj-abcdefghijklmnopqrstuvwxyz"
@@ -56,6 +57,11 @@ def test_a_secret_is_hidden_wherever_it_stands(capsys: pytest.CaptureFixture[str
 def test_the_password_of_a_database_is_hidden() -> None:
     cleaned = Redaction().clean("can't open postgresql://me:s3cret@db.example/keepmind")
     assert cleaned == f"can't open postgresql://{HIDDEN}@db.example/keepmind"
+
+
+def test_the_path_of_a_database_is_shown(tmp_path: Path) -> None:
+    given = load_settings({"KEEPMIND_DATABASE_URL": "/data/keepmind.db", "OPENAI_API_KEY": KEY}, tmp_path)
+    assert Redaction(secrets(given)).clean(f"/data/keepmind.db {KEY}") == f"/data/keepmind.db {HIDDEN}"
 
 
 def test_ids_and_times_are_left_as_they_are() -> None:

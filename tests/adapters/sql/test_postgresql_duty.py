@@ -9,6 +9,8 @@ from contextlib import AsyncExitStack
 import pytest
 
 from adapters.sql import SqlStore, open_store
+from adapters.sql.address import to_address
+from adapters.sql.postgresql_duty import PostgresqlDuty
 from core.errors import Relieved
 from core.messages import ChatKey
 from tests.contract.talk import START, Talk
@@ -64,6 +66,15 @@ async def test_bots_are_spread_over_processes(opens: Opens) -> None:
     await one.aclose()
     await within(10, waiting)
     await Talk(two, said=5).says("both")
+
+
+async def test_another_bot_is_taken_at_once_and_what_is_held_let_go_so(postgresql: Server) -> None:
+    store = await open_store(url := postgresql.cleared())
+    duty = PostgresqlDuty(to_address(url), patience=5, beat=60)
+    await within(10, duty.take(BOT))
+    await within(10, duty.take(OTHER))
+    await within(10, duty.aclose())
+    await store.aclose()
 
 
 async def test_who_was_relieved_keeps_nothing_and_is_told(opens: Opens, postgresql: Server) -> None:
