@@ -50,8 +50,8 @@ async def _files() -> AsyncGenerator[Finding, None]:
 def _read_files(folder: Path) -> Iterator[Finding]:
     toml = os.environ.get("KEEPMIND_CONFIG", "keepmind.toml")
     found = [name for name in (".env", toml) if (folder / Path(name).expanduser()).is_file()]
-    read = f"The environment, {' and '.join(found)}" if found else "The environment alone"
-    yield fine(SETTINGS, "files", f"{read} {'are' if found else 'is'} read in {folder}.")
+    read = " and ".join([", ".join(["The environment", *found[:-1]]), *found[-1:]])
+    yield fine(SETTINGS, "files", f"{read} are read in {folder}." if found else f"{read} alone is read in {folder}.")
     secret = folder / ".env"
     if os.name == "posix" and secret.is_file() and secret.stat().st_mode & _OTHERS:
         yield warning(SETTINGS, "files", "Others on this machine can read .env, where tokens are.", "chmod 600 .env")

@@ -2,7 +2,9 @@
 
 import json
 import re
+import subprocess
 import sys
+import tomllib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -37,6 +39,20 @@ def answer(request: Request) -> Completion:
     if asked.content.endswith("Rome?"):
         return calling(("weather", '{"city": "Rome"}'))
     return echo(request)
+
+
+def test_what_the_page_writes_has_sound_types(tmp_path: Path) -> None:
+    root = PAGE.parents[1]
+    project = tomllib.loads((root / "pyproject.toml").read_text(encoding="utf-8"))
+    packages = project["tool"]["hatch"]["build"]["targets"]["wheel"]["packages"]
+    assert [name for name in packages if not (root / name / "py.typed").is_file()] == []
+    snippets = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+    (tmp_path / "mine.py").write_text("\n".join([*snippets, "from core import Adapter", "paper: Adapter = Paper()"]))
+    options = ["--strict", "--follow-imports=silent", "--config-file=", f"--cache-dir={root / '.mypy_cache' / 'page'}"]
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy", *options, str(tmp_path / "mine.py")], cwd=root, capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
 async def test_the_bot_of_the_page_uses_its_tool_its_command_its_memory_and_its_platform() -> None:
