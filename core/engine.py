@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Coroutine, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager, nullcontext
 from dataclasses import replace
 
@@ -104,8 +104,9 @@ class Engine:
         if not judged and self._judge(message, found) is not Verdict.HEARD:
             return None
         self._backlog.know(message)
+        storing = take(found is None)
         try:
-            if not await take(found is None):
+            if not await (storing if judged else self._counted(message, found, storing)):
                 return None
         except StoreError:  # it may be stored nevertheless, and is then found in the inbox
             self._backlog.unknow(message)
@@ -119,7 +120,9 @@ class Engine:
         It counts as a message, and nothing of it is kept.
         """
         with self.speaking_to(message):
-            if self._judge(message) is Verdict.HEARD and await self.shared.store.receive(message, keep=False):
+            if self._judge(message) is not Verdict.HEARD:
+                return
+            if await self._counted(message, None, self.shared.store.receive(message, keep=False)):
                 self._spawn(self._say(message, spoken(sentence, **values)))
 
     def reading(self, message: Message) -> AbstractContextManager[None]:
@@ -140,6 +143,21 @@ class Engine:
             logger.info("too much was said by %s in %s", message.sender, message.chat)
             self._spawn(self._say(message, spoken(sentences.TOO_MUCH)))
         return verdict
+
+    async def _counted(
+        self, message: Message, found: tuple[Command | None, str] | None, storing: Awaitable[bool]
+    ) -> bool:
+        """Store a message that was judged, and say whether it is new.
+
+        One that can't be stored comes again, and a repeat was counted before: neither counts. Raises StoreError.
+        """
+        is_new = False
+        try:
+            is_new = await storing
+        finally:
+            if not is_new and self._is_limited(message):
+                self.limit.give_back(message, _kind(found))
+        return is_new
 
     async def _say(self, message: Message, sentence: str) -> None:
         await self._delivery(message.chat).say(Outgoing(message.chat, sentence, reply_to=message.id))

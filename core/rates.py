@@ -79,6 +79,11 @@ class RateLimit:
             bucket.left -= 1
         return Verdict.HEARD
 
+    def give_back(self, message: Message, kind: Kind = "message") -> None:
+        """Let a message not have counted that was heard in vain: it comes again, or was heard before."""
+        for bucket in self._of(message, kind):
+            bucket.left = min(bucket.size, bucket.left + 1)
+
     def _of(self, message: Message, kind: Kind) -> list[Bucket]:
         person, chat = f"{kind} of {message.sender}", f"{kind} in {message.chat}"
         if kind == "command":

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import asyncio
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from adapters.inmemory import InMemoryStore
 from core import sentences
 from core.bot import Bot, Ports, build
 from core.engine import Engine
+from core.errors import StoreError
 from core.messages import ChatKey, Message, Person
 from core.rates import COMMANDS, MOST_KEPT, RateLimit, Rates, Verdict
 from tests.fakes import START, WordCounter, World
@@ -151,3 +154,34 @@ async def test_what_can_not_be_read_counts_too() -> None:
     await world.engine.decline(world.message("", id="s0", who="bob"), "I can't read this.")
     await world.engine.aclose()
     assert sorted(world.adapter.texts()) == sorted([*["I can't read this."] * 3, sentences.TOO_MUCH])
+
+
+class Locked(InMemoryStore):
+    """A store that takes nothing while it is locked."""
+
+    locked = False
+
+    async def receive(self, message: Message, *, keep: bool = True) -> bool:
+        await asyncio.sleep(0)
+        if self.locked:
+            raise StoreError("The database is locked.")
+        return await super().receive(message, keep=keep)
+
+
+async def test_what_could_not_be_stored_and_repeats_count_once_however_often_the_platform_brings_them() -> None:
+    store = Locked()
+    world = Limited(store=store)
+    hello, sticker = world.message("hello"), world.message("", id="s1")
+    store.locked = True
+    for _ in range(9):
+        with pytest.raises(StoreError):
+            await world.engine.handle(hello)
+        with pytest.raises(StoreError):
+            await world.engine.decline(sticker, "I can't read this.")
+    store.locked = False
+    for _ in range(9):
+        await world.engine.handle(hello)
+        await world.engine.decline(sticker, "I can't read this.")
+    await world.say("one too many")
+    await world.engine.aclose()
+    assert sorted(world.adapter.texts()) == sorted(["You said: hello", "I can't read this.", sentences.TOO_MUCH])
