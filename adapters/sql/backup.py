@@ -8,6 +8,7 @@ import shlex
 import sqlite3
 from contextlib import closing, suppress
 from pathlib import Path
+from tempfile import mkstemp
 
 from sqlalchemy import URL, make_url
 
@@ -37,27 +38,46 @@ def _dump(url: URL, copy: Path) -> str:
 
 
 def _copy(source: str, copy: Path) -> None:
-    _make(copy)
+    """Copy under another name, which a copy that is not whole keeps when the process is killed."""
+    part = _make_beside(copy)
     try:
-        with closing(_opened(source)) as original, closing(sqlite3.connect(copy)) as made:
+        with closing(_opened(source)) as original, closing(sqlite3.connect(part)) as made:
             original.backup(made)
             ((found,),) = made.execute("PRAGMA quick_check(1)").fetchall()
         if found != "ok":
             raise StoreError(f"The database {source} is damaged; an older copy may still be whole.")
-    except BaseException as error:  # whatever ended it, no half of a copy stays
+        _name(part, copy)
+    except sqlite3.Error as error:
+        raise explained(error, source) from None
+    finally:
         with suppress(OSError):
-            copy.unlink()
-        raise explained(error, source) if isinstance(error, sqlite3.Error) else error from None
+            part.unlink()
 
 
 def _opened(source: str) -> sqlite3.Connection:
     return sqlite3.connect(source, uri=source.startswith("file:"))
 
 
-def _make(copy: Path) -> None:
+def _make_beside(copy: Path) -> Path:
+    if os.path.lexists(copy):
+        raise _taken(copy)
     try:
-        os.close(os.open(copy, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o600))
-    except FileExistsError:
-        raise StoreError(f"{copy} is there already and was left as it is; name another file.") from None
+        descriptor, part = mkstemp(dir=copy.parent, prefix=f"{copy.name}.", suffix=".part")
     except OSError as error:
         raise StoreError(f"{copy} can't be written: {error.strerror}.") from None
+    os.close(descriptor)
+    return Path(part)
+
+
+def _name(part: Path, copy: Path) -> None:
+    """Give a whole copy its name, over no file."""
+    try:
+        os.link(part, copy)
+    except FileExistsError:
+        raise _taken(copy) from None
+    except OSError:  # a file system without links
+        part.rename(copy)
+
+
+def _taken(copy: Path) -> StoreError:
+    return StoreError(f"{copy} is there already and was left as it is; name another file.")

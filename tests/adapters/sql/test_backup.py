@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
 import shlex
+import sqlite3
 import stat
+import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -52,7 +56,28 @@ async def test_no_file_is_overwritten_and_none_is_left_when_it_fails(tmp_path: P
     database.write_bytes(database.read_bytes()[:20_000] + b"\xa5" * 20_000)
     with pytest.raises(StoreError, match="is damaged"):
         await back_up(str(database), tmp_path / "other.db")
-    assert not (tmp_path / "other.db").exists()
+    assert sorted(os.listdir(tmp_path)) == ["copy.db", "keepmind.db"]
+
+
+async def test_a_copy_that_is_killed_leaves_no_file_of_its_name(tmp_path: Path) -> None:
+    database, copies = tmp_path / "keepmind.db", tmp_path / "copies"
+    await (await open_store(str(database))).aclose()
+    with closing(sqlite3.connect(database)) as connection:
+        connection.execute("CREATE TABLE much AS SELECT zeroblob(90000000)")
+        connection.commit()
+    copies.mkdir()
+    copy = copies / "copy.db"
+    environment = {**os.environ, "KEEPMIND_DATABASE_URL": str(database)}
+    command = ["-m", "bots", "db", "backup", str(copy)]
+    process = await asyncio.create_subprocess_exec(sys.executable, *command, env=environment)
+    async with asyncio.timeout(60):
+        while not os.listdir(copies):  # noqa: ASYNC110 -- a folder rings no bell
+            await asyncio.sleep(0.001)
+    process.kill()
+    await process.wait()
+    assert not copy.exists()
+    assert await back_up(str(database), copy) == ""
+    assert copy.stat().st_size == database.stat().st_size
 
 
 async def test_of_postgresql_the_command_is_given_with_all_of_the_address_but_the_password(tmp_path: Path) -> None:
