@@ -20,6 +20,7 @@ logger = logging.getLogger("keepmind.discord")
 API_URL = "https://discord.com/api/v10"
 GATEWAY_URL = "wss://gateway.discord.gg/"
 _SESSION = "_HTTPClient__session"
+_QUEUE = "_AutoShardedClient__queue"  # made as it logs in; before that nothing is open, and the library can't close
 LONGEST_WAIT = 30.0
 """Seconds that the library waits by itself when Discord asks to; a longer wait is the delivery's. It allows no less."""
 
@@ -99,7 +100,8 @@ class Client(discord.AutoShardedClient):
         for socket in [heart.ws for heart in hearts if heart.ws._connection is self._connection]:
             with suppress(Exception):  # it may be half closed already
                 await socket.close(code=1000)
-        await super().close()
+        if _QUEUE in vars(self):
+            await super().close()
 
     async def begin_anew(self) -> None:
         """Let go of a connection that failed, so that another can be made."""

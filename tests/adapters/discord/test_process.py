@@ -54,6 +54,13 @@ async def test_it_serves_stops_when_told_and_catches_up(
     assert model.faults == []
 
 
+async def test_what_keeps_it_from_starting_is_told_though_it_never_logged_in(bot: Bot) -> None:
+    bot.settings["KEEPMIND_ENGINE__PERSONA"] = "nobody"
+    done = await bot.keepmind("run", "discord")
+    assert done.code == 1
+    assert done.err.startswith("keepmind: the persona 'nobody' is not there; write one of default, ")
+
+
 async def test_with_both_tokens_one_process_serves_both_and_each_remembers_its_own(
     server: DiscordServer, club: Club, model: ModelServer, bot: Bot
 ) -> None:
