@@ -219,7 +219,7 @@ def backup(file: Path, as_data: bool) -> None:
 @click.argument("platform", type=click.Choice(["telegram", "discord"]))
 @as_data
 def dismiss(platform: str, as_data: bool) -> None:
-    """Let another bot of PLATFORM go on with what is kept, at the next start."""
+    """Let another bot of a platform go on with what is kept, at the next start."""
 
     async def dismissed(store: ConversationStore) -> bool:
         return await store.dismiss(platform)

@@ -68,7 +68,9 @@ def _sqlite(connection: Connection, where: str) -> Health:
     _try_to_write(connection)
     checked = total <= MOST_CHECKED
     if checked and (fault := connection.execute(text("PRAGMA quick_check(1)")).scalar()) != "ok":
-        raise StoreError(f"The database {where} is damaged ({str(fault)[:80]}); bring back a copy of it.")
+        raise StoreError(
+            f"The database {where} is damaged ({' '.join(str(fault).split())[:80]}); bring back a copy of it."
+        )
     return Health(f"SQLite {sqlite3.sqlite_version}", schema, total, log, checked)
 
 

@@ -8,6 +8,7 @@ import os
 import socket
 import stat
 from collections.abc import AsyncGenerator, Callable, Iterator, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from zoneinfo import ZoneInfo, available_timezones
@@ -118,7 +119,11 @@ async def _webhook_port(settings: Settings) -> AsyncGenerator[Finding, None]:
     chosen = settings.telegram
     if chosen.token is None or chosen.webhook_url is None or await is_running(settings):
         return
-    yield _port("webhook port", "0.0.0.0", chosen.webhook_port, "TELEGRAM_WEBHOOK_PORT", "TELEGRAM_WEBHOOK_PORT")
+    found = _port("webhook port", "0.0.0.0", chosen.webhook_port, "TELEGRAM_WEBHOOK_PORT", "TELEGRAM_WEBHOOK_PORT")
+    if found.level == "broken" and not settings.metrics.port:
+        fix = "If that is this bot, which runs, all is well (KEEPMIND_METRICS__PORT lets the doctor see it)"
+        found = replace(found, level="warning", fix=f"{fix}; else: {found.fix}")
+    yield found
 
 
 def _port(about: str, host: str, port: int, number: str, address: str) -> Finding:

@@ -194,6 +194,9 @@ async def test_a_webhook_that_telegram_can_not_post_to_is_found(tmp_path: Path, 
     assert "could not post to 127.0.0.1: Connection failed" in found.says
     assert port["TELEGRAM_WEBHOOK_PORT"] in found.fix
     assert page.of("machine", "webhook port").level == "fine"
+    with socket.create_server(("0.0.0.0", int(port["TELEGRAM_WEBHOOK_PORT"]))):
+        found = (await look(tmp_path, names)).of("machine", "webhook port")
+    assert (found.level, "If that is this bot" in found.fix) == ("warning", True)
 
 
 async def test_another_process_that_asks_is_found(tmp_path: Path, telegram: TelegramServer) -> None:
