@@ -66,9 +66,16 @@ class Shift:
     async def serve(self, platform: Platform) -> None:
         """Take a bot and listen; one that is posted to listens before, and what it hears waits in the inbox.
 
-        Raises ConfigError when what is kept is another bot's.
+        Raises ConfigError when what is kept is another bot's, or the operator has to do something.
         """
         await self._introduce(platform.platform)
+        try:
+            await self._listen(platform)
+        except ConfigError:
+            await self._withdraw(platform.platform)
+            raise
+
+    async def _listen(self, platform: Platform) -> None:
         if not platform.posted:
             await self._take(platform)
             await platform.run(self._engine)
@@ -90,6 +97,12 @@ class Shift:
                 "of a platform a database of its own by KEEPMIND_DATABASE_URL; or, if the new one is to go on in its "
                 f"place, run keepmind db dismiss {platform}"
             )
+
+    async def _withdraw(self, platform: str) -> None:
+        """Let go of a bot that nobody has spoken to: its token may be a mistake, and the right one another bot's."""
+        with suppress(StoreError):
+            if not (await self._store.stats()).chats:
+                await self._store.dismiss(platform)
 
     async def _take(self, platform: Platform) -> None:
         bot = bot_of(platform.platform, self._settings)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,6 +46,18 @@ async def test_it_serves_by_polling_stops_when_told_and_remembers_by_webhook(
         assert any(earlier in str(message["content"]) for message in asked[-1])
     assert model.faults == []
     assert server.journal.counts["getUpdates"] == polls
+
+
+async def test_after_a_mistyped_token_the_right_one_serves_and_later_mistakes_change_nothing(
+    server: TelegramServer, ann: User, bot: Bot
+) -> None:
+    wrong = {"TELEGRAM_BOT_TOKEN": "77:" + "A" * 35}
+    mistyped = replace(bot, settings=bot.settings | wrong)
+    assert "Telegram does not know the token" in (await mistyped.keepmind("run", "telegram")).err
+    async with bot.served("telegram"):
+        said = server.say(ann, ann, "hello")
+        await server.reply(ann, after=said, timeout=30)
+    assert "the database is that of the bot telegram:123456789" in (await mistyped.keepmind("run", "telegram")).err
 
 
 def webhook() -> dict[str, str]:
