@@ -89,14 +89,19 @@ async def test_a_database_that_does_not_answer_is_seen_and_holds_up_no_stop(talk
     talk.bot.settings |= {"KEEPMIND_METRICS__PORT": str(port), "KEEPMIND_ENGINE__STOP_SECONDS": "0.3"}
     log = talk.bot.folder / "stopped"
     process = await talk.bot.start("-m", "bots", "run", talk.platform, log=log)
-    edits = talk.edited
-    talk.say(TALE)
-    await talk.watch(lambda: talk.edited > edits)
-    with frozen(postgresql):
-        talk.say(HELLO)
-        async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/readyz") as response:
-            assert (response.status, await response.text()) == (503, "The database does not answer.\n")
-        process.send_signal(signal.SIGTERM)
-        assert await asyncio.wait_for(process.wait(), 20) == 1
+    try:
+        edits = talk.edited
+        talk.say(TALE)
+        await talk.watch(lambda: talk.edited > edits)
+        with frozen(postgresql):
+            talk.say(HELLO)
+            async with aiohttp.ClientSession() as session, session.get(f"http://127.0.0.1:{port}/readyz") as response:
+                assert (response.status, await response.text()) == (503, "The database does not answer.\n")
+            process.send_signal(signal.SIGTERM)
+            assert await asyncio.wait_for(process.wait(), 20) == 1
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
     assert log.read_text().count("not all could be closed in time") == 1
     assert (await talk.ended()).left_over == 0
