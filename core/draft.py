@@ -105,6 +105,10 @@ def quote_of(value: str, words: str) -> str:
     chosen = best if _likeness(wanted, same(best)) else words.strip()
     start = max(chosen.casefold().find(value.casefold()) - 100, 0) if len(chosen) > 200 else 0
     quote = chosen[start : start + 200].strip()
+    if start:
+        quote = quote.partition(" ")[2] or quote
+    if start + 200 < len(chosen):
+        quote = quote.rpartition(" ")[0] or quote
     return quote if not holds_secret(quote) else value if value in words else ""
 
 

@@ -14,6 +14,7 @@ from core.conversation import PersonSettings, Segment, Turn
 from core.facts import Change, Fact, Source
 from core.messages import ChatKey, Message, Person
 from core.notes import Note
+from core.text.letters import holds_whole
 from core.usage import Spent
 
 T = TypeVar("T")
@@ -274,7 +275,7 @@ def tells(change: Change, gone: Gone) -> bool:
 def unsaid(turn: Turn) -> Gone:
     """Give what is gone after a turn was edited: sources there whose quote is no longer in the sender's words."""
     words = _plain(turn.own_words)
-    return lambda source: source.turn == turn.id and _plain(source.quote) not in words
+    return lambda source: source.turn == turn.id and not holds_whole(words, _plain(source.quote))
 
 
 def _plain(text: str) -> str:

@@ -23,3 +23,22 @@ def is_blank(text: str) -> bool:
 def is_lettered(character: str) -> bool:
     """Say whether a character is a letter, a digit, or a mark on one."""
     return character.isalnum() or unicodedata.category(character).startswith("M")
+
+
+def holds_whole(text: str, part: str) -> bool:
+    """Say whether a text holds a part of which no word goes on: "I am Evelyn" does not hold "I am Eve".
+
+    Scripts in which words stand without spaces, from Thai on in Unicode's order, are held wherever they stand.
+    """
+    start = text.find(part)
+    while start >= 0:
+        end = start + len(part)
+        if not (_goes_on(text[max(start - 1, 0) : start + 1]) or _goes_on(text[end - 1 : end + 1])):
+            return True
+        start = text.find(part, start + 1)
+    return False
+
+
+def _goes_on(pair: str) -> bool:
+    """Say whether two characters stand in one word."""
+    return len(pair) == 2 and all(is_lettered(c) and c < "\u0e00" for c in pair)

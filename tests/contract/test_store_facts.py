@@ -168,6 +168,15 @@ async def test_an_edit_withdraws_what_its_words_no_longer_say(store: Conversatio
     assert await store.holds("Paris") == ["turn"]  # the bot's answer, which said it again
 
 
+async def test_an_edit_withdraws_what_a_longer_word_has_taken_the_place_of(store: ConversationStore) -> None:
+    turn = await Talk(store).says("I am Eve")
+    await store.apply(ANN, PRIVATE, [change("1", fact("name", "Eve", turn=turn, quote="I am Eve"), turn=turn)])
+    await store.edit(PRIVATE_CHAT, "1", "I am Eve, and glad of it")
+    assert await known(store) == {"name": "Eve"}
+    await store.edit(PRIVATE_CHAT, "1", "I am Evelyn, and glad of it")
+    assert await known(store) == {}
+
+
 async def test_settings_are_the_defaults_until_they_are_chosen(store: ConversationStore) -> None:
     assert await store.settings(ANN) == PersonSettings()
     chosen = PersonSettings(memory="ask", language="fr", zone="Europe/Paris")
