@@ -44,7 +44,8 @@ async def talk(settings: Settings, adapter: ConsoleAdapter) -> int:
                 await app.engine.idle()
             if await adapter.run(app.engine):
                 await _finish(app)
-    return int(adapter.failed and not adapter.interactive)
+        unanswered = adapter.failed or await _is_left_open(store, adapter)
+    return int(unanswered and not adapter.interactive)
 
 
 async def _check_place(store: ConversationStore, adapter: ConsoleAdapter) -> None:

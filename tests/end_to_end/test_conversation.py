@@ -52,6 +52,8 @@ async def test_in_the_terminal_a_server_that_is_down_is_named_in_one_line(bot: B
     [line] = done.err.splitlines()
     assert "The model server at http://127.0.0.1:1/v1 can't be reached; start it or check OPENAI_BASE_URL." in line
     assert (done.code, done.out.count("\n")) == (1, 1)
+    for more in ("again\n", "and again\n"):  # what is said while that waits is told by its code alone
+        assert (await bot.keepmind("chat", said=more)).code == 1
 
 
 async def day(bot: Bot) -> str:
