@@ -7,6 +7,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 from core.answering import Answering
 from core.collaborators import Collaborators
+from core.compose import Composer
 from core.conversation import Conversation, ToolRound, Turn
 from core.delivery import Delivery
 from core.errors import ContextOverflow, LLMUnavailable, StoreError
@@ -34,11 +35,12 @@ class Unaffordable(Exception):
 class Asking:
     """What comes of asking: the `rounds` of tools run so far, `choices` to be shown, facts `proposed` to the person."""
 
-    def __init__(self, shared: Collaborators, delivery: Delivery, bill: Bill) -> None:
+    def __init__(self, shared: Collaborators, composer: Composer, delivery: Delivery, bill: Bill) -> None:
         self.rounds: tuple[ToolRound, ...] = ()
         self.choices: list[Choice] = []
         self.proposed: list[Change] = []
         self._shared = shared
+        self._composer = composer
         self._delivery = delivery
         self._bill = bill
         self._preview: Preview | None = None
@@ -72,7 +74,7 @@ class Asking:
         return answered.changed(preview=preview.shown_as)
 
     async def _answer(self, conversation: Conversation, turn: Turn, standing: Standing, preview: Preview) -> Turn:
-        share = self._shared.ledger.share(standing, self._shared.composers.of(turn.chat).work().budget)
+        share = self._shared.ledger.share(standing, self._composer.work().budget)
         prompt = await self._compose(conversation, turn, share)
         answering = self._answering(conversation, turn, standing, prompt.shown)
         try:
@@ -85,14 +87,13 @@ class Asking:
             return await answering.run(prompt, preview.show)
         except ContextOverflow:
             logger.warning("turn %s: the prompt was too large for the server; memory is folded", answering.turn.id)
-        turn = answering.turn
-        again, room = await self._shared.load(turn), self._shared.composers.of(turn.chat).work().budget
-        share = min(share, 0.5, 0.5 * prompt.tokens / max(room, 1))
-        return await answering.run(await self._compose(again, turn, share), preview.show)
+        again = await self._shared.load(answering.turn)
+        share = min(share, 0.5, 0.5 * prompt.tokens / max(self._composer.work().budget, 1))
+        return await answering.run(await self._compose(again, answering.turn, share), preview.show)
 
     async def _compose(self, conversation: Conversation, turn: Turn, share: float) -> Prompt:
         with timed(self._shared.meter, "compose"):
-            prompt = await self._shared.composers.of(turn.chat).compose(conversation, turn, share=share)
+            prompt = await self._composer.compose(conversation, turn, share=share)
         kept, report = self._shared.reports, prompt.report()
         self._shared.meter.prompt(report)
         kept.pop((turn.chat, turn.sender), None)
@@ -104,7 +105,7 @@ class Asking:
     def _answering(
         self, conversation: Conversation, turn: Turn, standing: Standing, shown: frozenset[int]
     ) -> Answering:
-        shared, composer = self._shared, self._shared.composers.of(turn.chat)
+        shared, composer = self._shared, self._composer
         zone = composer.zone_for(conversation)
         draft = draft_for(conversation, turn, shared.rules, shared.clock.now(), "model", zone)
         return Answering(

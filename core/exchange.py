@@ -229,7 +229,7 @@ class Exchange:
         standing = await self._shared.ledger.standing(turn.message)
         if standing.is_over:
             return await self._pause(conversation, turn, standing)
-        self._asking = asking = Asking(self._shared, self._delivery, self._bill)
+        self._asking = asking = Asking(self._shared, self._composer, self._delivery, self._bill)
         try:
             answered = await self._stoppable(asking.run(conversation, turn))
         except Unaffordable as over:
